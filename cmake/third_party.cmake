@@ -1,0 +1,33 @@
+# Libraries of others, and which module links which of them. One line a module; a module without a line links
+# none. Adding a library: a find_package here, the Debian package in tools/install-deps, and a line of reason in
+# docs/decisions/dependencies.md.
+find_package(Threads REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
+find_package(Boost 1.81 REQUIRED)  # headers only: Beast's HTTP parser
+find_package(simdjson REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+if(WEIR_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+set(WEIR_LINKS_base      fmt::fmt OpenSSL::Crypto simdjson::simdjson yaml-cpp)
+set(WEIR_LINKS_model     fmt::fmt)
+set(WEIR_LINKS_metric    fmt::fmt)
+set(WEIR_LINKS_io        fmt::fmt OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+set(WEIR_LINKS_auth      fmt::fmt OpenSSL::Crypto)
+set(WEIR_LINKS_routing   fmt::fmt)
+set(WEIR_LINKS_telemetry fmt::fmt)
+set(WEIR_LINKS_http      fmt::fmt Boost::headers)
+set(WEIR_LINKS_config    fmt::fmt OpenSSL::Crypto)
+set(WEIR_LINKS_engine    fmt::fmt simdjson::simdjson)
+set(WEIR_LINKS_store     fmt::fmt SQLite::SQLite3 Threads::Threads)
+set(WEIR_LINKS_ledger    fmt::fmt spdlog::spdlog simdjson::simdjson Threads::Threads)
+set(WEIR_LINKS_gateway   fmt::fmt simdjson::simdjson spdlog::spdlog)
+set(WEIR_LINKS_control   fmt::fmt simdjson::simdjson spdlog::spdlog)
+set(WEIR_LINKS_admin     fmt::fmt simdjson::simdjson)
+set(WEIR_LINKS_cli       fmt::fmt CLI11::CLI11 spdlog::spdlog simdjson::simdjson Threads::Threads)
+set(WEIR_LINKS_sim       fmt::fmt CLI11::CLI11 spdlog::spdlog simdjson::simdjson yaml-cpp Threads::Threads)

@@ -1,0 +1,215 @@
+#include "cli/serve_command.h"
+
+#include "cli/control_plane.h"
+#include "cli/scrape.h"
+#include "cli/signals.h"
+#include "config/config.h"
+#include "gateway/worker.h"
+#include "ledger/ledger.h"
+#include "store/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace weir::cli {
+
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr int exit_invalid = 1;
+constexpr int exit_environment = 3;
+
+// One line on standard error for each thing an operator may want to know; the access log has the requests.
+void say(std::string_view text) {
+    static std::mutex mutex;
+    const std::string line = fmt::format("weir: {}\n", text);
+    const std::scoped_lock lock{mutex};
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fflush(stderr);
+}
+
+// What runs; built in order, taken down in reverse.
+class Daemon {
+public:
+    explicit Daemon(std::string config_path) : config_path_{std::move(config_path)} {}
+
+    Status start(config::Config config);
+    void wait_for_signals();
+    void stop();
+
+private:
+    Status open_ledger(const config::Config& config);
+    Status start_workers(io::ListenerSet listeners);
+    void reload();
+    [[nodiscard]] std::string metrics() const;
+    [[nodiscard]] std::shared_ptr<const gateway::Snapshot> snapshot() const {
+        const std::scoped_lock lock{mutex_};
+        return snapshot_;
+    }
+
+    std::string config_path_;
+    routing::ReplicaTable replicas_;
+    control::DiscoveryBoard board_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<const gateway::Snapshot> snapshot_;
+    std::unique_ptr<ledger::Ledger> ledger_;
+    std::unique_ptr<gateway::WorkerGroup> workers_;
+    std::unique_ptr<ControlPlane> control_;
+    std::atomic<bool> draining_{false};
+    std::atomic<bool> last_reload_successful_{true};
+};
+
+Result<io::ListenerSet> listen_on(const base::HostPort& where, std::size_t count, std::string_view key) {
+    auto address = io::SocketAddress::parse(where.host, where.port);
+    if (!address) return std::unexpected{std::move(address).error().within(key)};
+    auto listeners = io::ListenerSet::open(*address, count);
+    if (!listeners) return std::unexpected{std::move(listeners).error().within(key)};
+    return listeners;
+}
+
+std::size_t worker_count(std::uint32_t configured) {
+    return configured != 0 ? configured : std::max(1U, std::thread::hardware_concurrency());
+}
+
+// Half of the descriptors, because each connection may need one upstream.
+std::size_t connection_limit(std::uint32_t configured) {
+    const auto descriptors = io::raise_descriptor_limit();
+    if (configured <= descriptors / 2) return configured;
+    say(fmt::format("server.limits.connections: {} is more than this process's descriptors allow; {} are served (raise LimitNOFILE to serve more)", configured, descriptors / 2));
+    return descriptors / 2;
+}
+
+Status Daemon::open_ledger(const config::Config& config) {
+    ledger::LedgerOptions options;
+    options.access_log_path = config.telemetry.access_log.path;
+    if (config.store.kind() != config::StoreKind::sqlite)
+        return base::fail(base::ErrorCode::unavailable, "store.url: only sqlite: is supported by this version");
+    auto store = store::SqliteStore::open(config.store.sqlite_path());
+    if (!store) return std::unexpected{std::move(store).error()};
+    options.store = *std::move(store);
+    auto ledger = ledger::Ledger::start(std::move(options));
+    if (!ledger) return std::unexpected{std::move(ledger).error()};
+    ledger_ = *std::move(ledger);
+    return {};
+}
+
+Status Daemon::start_workers(io::ListenerSet listeners) {
+    const auto& server = snapshot_->config.server;
+    gateway::WorkerOptions options;
+    options.workers = worker_count(server.workers);
+    options.max_connections = connection_limit(server.limits.connections);
+    options.on_bug = [](const std::string& text) { say(fmt::format("BUG: a request failed: {}", text)); };
+    options.engine_version = [this](std::string_view pool, std::string_view replica) -> std::string {
+        const auto table = board_.snapshot();
+        const auto found = table->find({.pool = std::string{pool}, .url = std::string{replica}});
+        return found == table->end() ? std::string{} : found->second.engine_version;
+    };
+    auto workers = gateway::WorkerGroup::start(std::move(listeners), snapshot_, *ledger_, std::move(options));
+    if (!workers) return std::unexpected{std::move(workers).error()};
+    workers_ = *std::move(workers);
+    return {};
+}
+
+Status Daemon::start(config::Config config) {
+    const auto server = config.server;
+    auto data = listen_on(server.listen, worker_count(server.workers), "server.listen");
+    if (!data) return std::unexpected{std::move(data).error()};
+    auto metrics_port = listen_on(server.metrics_listen, 1, "server.metrics_listen");
+    if (!metrics_port) return std::unexpected{std::move(metrics_port).error()};
+    const auto data_address = data->address().text();
+    const auto metrics_address = metrics_port->address().text();
+    if (auto opened = open_ledger(config); !opened) return opened;
+    auto made = gateway::make_snapshot(std::move(config), replicas_);
+    if (!made) return std::unexpected{std::move(made).error()};
+    snapshot_ = *std::move(made);
+    if (auto started = start_workers(*std::move(data)); !started) return started;
+    auto control = ControlPlane::start(*std::move(metrics_port), snapshot_, board_,
+                                       {.render_metrics = [this] { return metrics(); },
+                                        .readiness = [this] { return draining_.load() ? admin::Readiness{false, "draining"} : admin::Readiness{true, "ready"}; },
+                                        .on_health_change =
+                                            [](const control::HealthChange& change) {
+                                                say(fmt::format("replica {} of pool {}: {} -> {} ({})", change.name.url, change.name.pool, routing::name_of(change.from),
+                                                                routing::name_of(change.to), change.why));
+                                            },
+                                        .on_bug = [](const std::string& text) { say(fmt::format("BUG: the control loop failed: {}", text)); }});
+    if (!control) return std::unexpected{std::move(control).error()};
+    control_ = *std::move(control);
+    say(fmt::format("listening data={} metrics={}", data_address, metrics_address));
+    return {};
+}
+
+std::string Daemon::metrics() const {
+    const auto current = snapshot();
+    return render_metrics({.workers = workers_.get(), .ledger = ledger_.get(), .snapshot = current.get(), .last_reload_successful = last_reload_successful_.load()},
+                          base::monotonic_now());
+}
+
+void Daemon::reload() {
+    ledger_->reopen_access_log();
+    auto config = config::load(config_path_);
+    auto made = config ? gateway::make_snapshot(*std::move(config), replicas_) : Result<std::shared_ptr<const gateway::Snapshot>>{base::fail(base::ErrorCode::invalid_argument, config.error().format())};
+    last_reload_successful_.store(made.has_value());
+    if (!made) {
+        say(fmt::format("reload refused, the running configuration stays:\n{}", made.error().message()));
+        return;
+    }
+    {
+        const std::scoped_lock lock{mutex_};
+        snapshot_ = *std::move(made);
+    }
+    workers_->publish(snapshot());
+    control_->publish(snapshot());
+    say(fmt::format("configuration {} is in force", snapshot()->config.version_hash));
+}
+
+void Daemon::wait_for_signals() {
+    while (true) {
+        switch (next_signal()) {
+            case SignalKind::reload: reload(); break;
+            case SignalKind::stop: return;
+        }
+    }
+}
+
+void Daemon::stop() {
+    draining_.store(true);
+    if (workers_) {
+        const auto drain = snapshot()->config.server.drain;
+        say(fmt::format("draining: {} connections, at most {}", workers_->connections(), base::format_duration(drain.timeout)));
+        // A second signal ends the waiting, not the drain.
+        static_cast<void>(wait_for_signal(drain.delay));
+        workers_->drain(drain.timeout);
+    }
+    if (control_) control_->stop();
+    if (ledger_) ledger_->stop();
+    say("stopped");
+}
+
+}  // namespace
+
+int run_serve(const ServeOptions& options) {
+    auto config = config::load(options.config_path);
+    if (!config) {
+        std::fputs(config.error().format().c_str(), stderr);
+        return exit_invalid;
+    }
+    if (!config->warnings.empty()) say(fmt::format("warnings:\n{}", config->warnings.format()));
+    // Before any thread exists, so that all inherit the mask and signals come to this one only.
+    block_signals();
+    Daemon daemon{options.config_path};
+    if (auto started = daemon.start(*std::move(config)); !started) {
+        say(fmt::format("cannot start: {}", started.error().message()));
+        return exit_environment;
+    }
+    daemon.wait_for_signals();
+    daemon.stop();
+    return 0;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,275 @@
+#include "gateway/answer.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+
+namespace weir::gateway {
+
+namespace {
+
+namespace json = simdjson::ondemand;
+using Type = json::json_type;
+
+void take(std::optional<std::uint64_t>& into, json::value value) {
+    std::uint64_t number = 0;
+    if (!value.get_uint64().get(number)) into = number;
+}
+
+// A root member of the answer.
+struct Member {
+    std::size_t begin = 0;  // of its key
+    bool cut = false;
+};
+
+std::string_view trimmed(std::string_view token) {
+    const auto last = token.find_last_not_of(" \t\r\n");
+    return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+// Calls `visit(name, value)` for each member; stops quietly where the JSON breaks.
+template <class Visit>
+bool for_each_member(json::value value, Visit visit) {
+    json::object object;
+    if (value.get_object().get(object)) return false;
+    for (auto field : object) {
+        std::string_view name;
+        if (field.unescaped_key().get(name)) return false;
+        json::value inner;
+        if (field.value().get(inner)) return false;
+        visit(name, inner);
+    }
+    return true;
+}
+
+std::size_t filled_string(json::value value) {
+    std::string_view text;
+    if (value.get_string().get(text)) return 0;
+    return text.size();
+}
+
+}  // namespace
+
+void Usage::update(const Usage& newer) noexcept {
+    const auto keep_last = [](auto& into, const auto& from) {
+        if (from) into = from;
+    };
+    keep_last(prompt_tokens, newer.prompt_tokens);
+    keep_last(completion_tokens, newer.completion_tokens);
+    keep_last(cached_tokens, newer.cached_tokens);
+    keep_last(reasoning_tokens, newer.reasoning_tokens);
+}
+
+struct AnswerReader::State {
+    json::parser parser;
+    Answer answer;
+    std::vector<Member> members;
+
+    // Returns false for null and anything else that is not an object.
+    bool read_usage(json::value value) {
+        auto& usage = answer.usage;
+        return for_each_member(value, [&usage](std::string_view name, json::value inner) {
+            if (name == "prompt_tokens") take(usage.prompt_tokens, inner);
+            else if (name == "completion_tokens") take(usage.completion_tokens, inner);
+            else if (name == "prompt_tokens_details")
+                for_each_member(inner, [&usage](std::string_view detail, json::value count) {
+                    if (detail == "cached_tokens") take(usage.cached_tokens, count);
+                });
+            else if (name == "completion_tokens_details")
+                for_each_member(inner, [&usage](std::string_view detail, json::value count) {
+                    if (detail == "reasoning_tokens") take(usage.reasoning_tokens, count);
+                });
+        });
+    }
+
+    // llama.cpp: the same facts as `usage`, on the finish event. An explicit usage object wins.
+    void read_timings(json::value value) {
+        std::optional<std::uint64_t> cached, prompt, predicted;
+        auto& spec = answer.speculation;
+        for_each_member(value, [&](std::string_view name, json::value inner) {
+            if (name == "cache_n") take(cached, inner);
+            else if (name == "prompt_n") take(prompt, inner);
+            else if (name == "predicted_n") take(predicted, inner);
+            else if (name == "draft_n") take(spec.drafted, inner);
+            else if (name == "draft_n_accepted") take(spec.accepted, inner);
+        });
+        Usage told;
+        told.completion_tokens = predicted;
+        told.cached_tokens = cached;
+        if (prompt) told.prompt_tokens = *prompt + cached.value_or(0);
+        told.update(answer.usage);
+        answer.usage = told;
+    }
+
+    void read_engine_metrics(json::value value) {
+        auto& spec = answer.speculation;
+        for_each_member(value, [&spec](std::string_view name, json::value inner) {
+            if (name != "speculative_decoding") return;
+            for_each_member(inner, [&spec](std::string_view field, json::value number) {
+                if (field == "num_spec_steps") take(spec.steps, number);
+                else if (field == "num_draft_tokens") take(spec.drafted, number);
+                else if (field == "num_accepted_draft_tokens") take(spec.accepted, number);
+                else if (field == "mean_acceptance_length") {
+                    double length = 0;
+                    if (!number.get_double().get(length)) spec.accepted_length = length;
+                }
+            });
+        });
+    }
+
+    void note_output(std::size_t bytes, bool visible) {
+        if (bytes == 0) return;
+        answer.carries_output = true;
+        answer.visible_output = answer.visible_output || visible;
+        answer.output_bytes += bytes;
+    }
+
+    // `delta` of a stream or `message` of a whole answer.
+    void read_delta(json::value value) {
+        for_each_member(value, [this](std::string_view name, json::value inner) {
+            if (name == "content" || name == "refusal") note_output(filled_string(inner), true);
+            else if (name == "reasoning_content" || name == "reasoning") note_output(filled_string(inner), false);
+            else if (name == "tool_calls" || name == "function_call") read_tool_calls(inner);
+        });
+    }
+
+    void read_tool_calls(json::value value) {
+        Type type{};
+        if (value.type().get(type) || (type != Type::array && type != Type::object)) return;
+        std::string_view text;
+        if (type == Type::array) {
+            json::array array;
+            bool empty = true;
+            if (value.get_array().get(array) || array.is_empty().get(empty) || empty) return;
+            if (array.raw_json().get(text)) return;
+        } else {
+            json::object object;
+            if (value.get_object().get(object) || object.raw_json().get(text)) return;
+        }
+        note_output(text.size(), false);
+    }
+
+    void read_choice(json::value value) {
+        std::uint64_t index = 0;
+        bool finished = false;
+        for_each_member(value, [&](std::string_view name, json::value inner) {
+            if (name == "index") {
+                if (inner.get_uint64().get(index)) index = 0;
+            } else if (name == "delta" || name == "message") {
+                read_delta(inner);
+            } else if (name == "text") {
+                note_output(filled_string(inner), true);
+            } else if (name == "finish_reason") {
+                std::string_view reason;
+                if (inner.get_string().get(reason)) return;
+                answer.finish_reason.assign(reason);
+                finished = true;
+            }
+        });
+        const std::uint64_t bit = 1ULL << std::min<std::uint64_t>(index, 63);
+        answer.seen_choices |= bit;
+        if (finished) answer.finished_choices |= bit;
+    }
+
+    // Returns how many choices there are, or nullopt when `choices` is not an array.
+    std::optional<std::size_t> read_choices(json::value value) {
+        json::array array;
+        if (value.get_array().get(array)) return std::nullopt;
+        std::size_t count = 0;
+        for (auto element : array) {
+            json::value choice;
+            if (element.get(choice)) break;
+            read_choice(choice);
+            ++count;
+        }
+        return count;
+    }
+
+    // Cuts the marked members with one comma each, so that what stays is valid JSON.
+    void cut_members(std::string_view text) {
+        std::size_t i = 0;
+        while (i < members.size()) {
+            if (!members[i].cut) {
+                ++i;
+                continue;
+            }
+            const std::size_t first = i;
+            while (i < members.size() && members[i].cut) ++i;
+            if (i < members.size()) {
+                answer.edits.push_back({members[first].begin, members[i].begin, {}});
+                continue;
+            }
+            // At the end: the comma before goes, up to the closing brace. Only blanks and that comma stand between.
+            const std::size_t begin = first == 0 ? members[0].begin : text.rfind(',', members[first].begin);
+            answer.edits.push_back({begin, text.rfind('}'), {}});
+        }
+    }
+
+    // Returns false where the JSON breaks.
+    bool read_root(json::object root, std::string_view text, const AnswerPolicy& policy) {
+        std::optional<std::size_t> choices;
+        bool has_usage = false;
+        for (auto field : root) {
+            json::raw_json_string raw_key;
+            std::string_view name;
+            if (field.key().get(raw_key)) return false;
+            const auto begin = static_cast<std::size_t>(raw_key.raw() - text.data()) - 1;
+            if (field.unescaped_key().get(name)) return false;
+            members.push_back({begin, std::ranges::find(policy.private_members, name) != policy.private_members.end()});
+            json::value value;
+            if (field.value().get(value)) return false;
+            if (name == "choices") choices = read_choices(value);
+            else if (name == "usage") has_usage = read_usage(value) || has_usage;
+            else if (name == "timings") read_timings(value);
+            else if (name == "metrics") read_engine_metrics(value);
+            else if (name == "model") note_model(value, text, policy);
+            else if (name == "error") note_error(value);
+        }
+        answer.usage_only = has_usage && choices == std::size_t{0};
+        return true;
+    }
+
+    void note_model(json::value value, std::string_view text, const AnswerPolicy& policy) {
+        const auto token = trimmed(value.raw_json_token());
+        if (!token.starts_with('"')) return;
+        const auto begin = static_cast<std::size_t>(token.data() - text.data());
+        answer.edits.push_back({begin, begin + token.size(), policy.alias_json});
+    }
+
+    void note_error(json::value value) {
+        bool null = false;
+        answer.has_error = value.is_null().get(null) || !null;
+    }
+
+    void reset() {
+        auto edits = std::move(answer.edits);
+        edits.clear();
+        answer = Answer{};
+        answer.edits = std::move(edits);
+        members.clear();
+    }
+};
+
+AnswerReader::AnswerReader() : state_{std::make_unique<State>()} {}
+AnswerReader::AnswerReader(AnswerReader&&) noexcept = default;
+AnswerReader& AnswerReader::operator=(AnswerReader&&) noexcept = default;
+AnswerReader::~AnswerReader() = default;
+
+const Answer& AnswerReader::read(std::string_view text, const AnswerPolicy& policy) {
+    auto& state = *state_;
+    state.reset();
+    json::document document;
+    json::object root;
+    const simdjson::padded_string_view padded{text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING};
+    if (state.parser.iterate(padded).get(document) || document.get_object().get(root)) return state.answer;
+    const bool whole = state.read_root(root, text, policy) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+    if (!whole) {
+        state.reset();
+        return state.answer;
+    }
+    state.answer.is_object = true;
+    state.cut_members(text);
+    return state.answer;
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,124 @@
+#include "gateway/attempt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weir::gateway {
+
+using base::ErrorCode;
+using model::AttemptOutcome;
+using model::Reason;
+
+Attempt::Attempt(Services& services, Settlement& settlement, http::RequestSource& source, http::ResponseSink& sink, const AttemptPlan& plan)
+    : services_{services}, settlement_{settlement}, source_{source}, sink_{sink}, plan_{plan}, began_{services.reactor.now()} {}
+
+Attempt::Limit Attempt::sooner(base::Nanoseconds allowance, Reason reason) const noexcept {
+    const base::Instant at = services_.reactor.now() + allowance;
+    if (plan_.total_deadline <= at) return {plan_.total_deadline, Reason::upstream_timeout_total};
+    return {at, reason};
+}
+
+io::Wait Attempt::wait_until(const Limit& limit) noexcept { return {.deadline = limit.at, .cancel = &source_.client_gone()}; }
+
+io::Task<AttemptResult> Attempt::run() {
+    auto& moments = settlement_.moments;
+    if (!moments.dispatched) moments.dispatched = base::monotonic_now();
+    moments.attempt_began = base::monotonic_now();
+    const Limit connect = sooner(plan_.pool->config->timeouts.connect, Reason::upstream_error);
+    auto opened = co_await services_.upstream.open(plan_.replica->origin, plan_.fresh_connection, wait_until(connect));
+    if (!opened) {
+        if (opened.error().code() == ErrorCode::cancelled) co_return gone();
+        auto result = failure_of(opened.error(), connect, "connecting to it", 0);
+        if (connect.reason == Reason::upstream_error) result.outcome = AttemptOutcome::connect_failed;
+        co_return result;
+    }
+    http::Exchange exchange = *std::move(opened);
+    auto result = co_await converse(exchange);
+    settlement_.moments.last_upstream_byte = base::monotonic_now();
+    // A reused connection that died before any response byte says nothing about the replica.
+    if (!result.answered && result.outcome == AttemptOutcome::reset && exchange.reused() && exchange.bytes_received() == 0)
+        result.outcome = AttemptOutcome::stale_connection;
+    if (result.outcome != AttemptOutcome::ok && result.outcome != AttemptOutcome::rejected && result.outcome != AttemptOutcome::saturated)
+        exchange.spoil();
+    co_return result;
+}
+
+io::Task<AttemptResult> Attempt::converse(http::Exchange& exchange) {
+    std::vector<std::string_view> slices;
+    slices.reserve(plan_.request_body->size() + 1);
+    slices.push_back(plan_.request_head);
+    slices.insert(slices.end(), plan_.request_body->begin(), plan_.request_body->end());
+    // A stream must bring its first token in time; a whole answer is bounded by the request's deadline alone.
+    const Limit limit = plan_.stream ? sooner(plan_.pool->config->timeouts.first_token, Reason::upstream_timeout_first_token)
+                                     : Limit{plan_.total_deadline, Reason::upstream_timeout_total};
+    const auto sent = co_await exchange.send(slices, wait_until(limit));
+    if (!sent) co_return failure_of(sent.error(), limit, "sending the request", exchange.bytes_received());
+    const auto read = co_await exchange.read_head(wait_until(limit));
+    if (!read) co_return failure_of(read.error(), limit, "waiting for its answer", exchange.bytes_received());
+    const http::ResponseHead& head = **read;
+    if (head.status != 200) co_return co_await relay_refusal(exchange, head);
+    if (plan_.stream) co_return co_await relay_stream(exchange, head);
+    co_return co_await relay_whole(exchange, head);
+}
+
+AttemptResult Attempt::gone() { return {.outcome = AttemptOutcome::client_closed, .refusal = std::nullopt, .answered = true}; }
+
+AttemptResult Attempt::failure_of(const base::Error& error, const Limit& limit, std::string_view doing, std::uint64_t bytes_received) const {
+    AttemptResult result;
+    Refusal refusal{.reason = Reason::upstream_error, .message = ""};
+    switch (error.code()) {
+        case ErrorCode::cancelled: return {.outcome = AttemptOutcome::client_closed, .refusal = std::nullopt, .answered = true};
+        case ErrorCode::timeout:
+            result.outcome = AttemptOutcome::timeout;
+            refusal.reason = limit.reason;
+            refusal.message = fmt::format("The engine took too long: the time limit passed while {}.", doing);
+            break;
+        case ErrorCode::protocol:
+        case ErrorCode::too_large:
+            result.outcome = AttemptOutcome::protocol;
+            refusal.reason = Reason::upstream_protocol;
+            refusal.message = "The engine's answer is malformed or larger than allowed.";
+            break;
+        default:
+            result.outcome = AttemptOutcome::reset;
+            refusal.message = bytes_received == 0 ? fmt::format("The engine closed the connection while {}.", doing)
+                                                  : "The engine ended its answer before it was complete.";
+            break;
+    }
+    result.refusal = std::move(refusal);
+    return result;
+}
+
+RelayPolicy Attempt::relay_policy() const {
+    RelayPolicy policy;
+    policy.answer.alias_json = plan_.alias->name_json;
+    if (!plan_.debug) policy.answer.private_members = plan_.pool->adapter->private_members;
+    policy.hide_usage_event = plan_.hide_usage_event;
+    policy.event_is_token = plan_.pool->config->engine == config::Engine::llamacpp;
+    return policy;
+}
+
+void Attempt::response_fields(std::vector<http::Field>& fields, bool stream) {
+    const auto now = base::monotonic_now();
+    const auto& moments = settlement_.moments;
+    const double queue = base::to_ms(*moments.dispatched - moments.last_request_byte);
+    const double upstream = base::to_ms(now - *moments.attempt_began);
+    const double own = std::max(0.0, base::to_ms(now - moments.last_request_byte) - queue - upstream);
+    server_timing_ = fmt::format("queue;dur={:.1f}, upstream;dur={:.1f}, gateway;dur={:.1f}", queue, upstream, own);
+    if (stream) {
+        fields.push_back({"content-type", "text/event-stream; charset=utf-8"});
+        fields.push_back({"cache-control", "no-cache"});
+        fields.push_back({"x-accel-buffering", "no"});
+    } else {
+        fields.push_back({"content-type", "application/json"});
+    }
+    fields.push_back({"x-request-id", plan_.request_id});
+    fields.push_back({"server-timing", server_timing_});
+    if (!plan_.debug) return;
+    fields.push_back({"x-weir-pool", plan_.pool->config->name});
+    fields.push_back({"x-weir-replica", plan_.replica->url});
+    fields.push_back({"x-weir-decision", plan_.decision});
+}
+
+}  // namespace weir::gateway

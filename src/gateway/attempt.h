@@ -1,0 +1,88 @@
+// Attempt: one try of one request at one replica: connect, send, and relay what comes back.
+// It ends as told in AttemptResult; a refusal in it was NOT sent when nothing had left for the client yet, so the caller
+// may still try elsewhere. Threads: the worker's. Lifetime: everything referenced outlives run().
+#pragma once
+
+#include "base/result.h"
+#include "gateway/refusal.h"
+#include "gateway/services.h"
+#include "gateway/settlement.h"
+#include "gateway/stream_relay.h"
+#include "gateway/upstream_body.h"
+#include "http/server.h"
+#include "io/task.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::gateway {
+
+// What an attempt needs and does not own.
+struct AttemptPlan {
+    const Pool* pool = nullptr;
+    const Replica* replica = nullptr;
+    const Alias* alias = nullptr;
+    std::string_view request_head;   // for the engine
+    const std::vector<std::string_view>* request_body = nullptr;
+    bool hide_usage_event = false;
+    bool stream = false;
+    bool debug = false;              // the caller sees engine-private members and headers
+    bool fresh_connection = false;
+    base::Instant total_deadline{};  // of the whole request
+    std::string_view request_id;
+    std::size_t response_limit_bytes = 0;
+    std::string_view decision;       // for x-weir-decision
+};
+
+struct AttemptResult {
+    model::AttemptOutcome outcome{};
+    std::optional<Refusal> refusal;  // why it failed
+    bool answered = false;           // the client got a response (or its beginning), or has gone
+};
+
+class Attempt {
+public:
+    Attempt(Services& services, Settlement& settlement, http::RequestSource& source, http::ResponseSink& sink, const AttemptPlan& plan);
+    [[nodiscard]] io::Task<AttemptResult> run();
+
+private:
+    // When a wait ends and what its end means.
+    struct Limit {
+        base::Instant at{};
+        model::Reason reason{};
+    };
+    [[nodiscard]] Limit sooner(base::Nanoseconds allowance, model::Reason reason) const noexcept;
+    [[nodiscard]] io::Wait wait_until(const Limit& limit) noexcept;
+
+    io::Task<AttemptResult> converse(http::Exchange& exchange);
+    io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
+    io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
+    io::Task<base::Status> forward(StreamRelay& relay);
+    io::Task<AttemptResult> finish_stream(StreamRelay& relay);
+    io::Task<AttemptResult> break_stream(StreamRelay& relay, AttemptResult failure);
+    io::Task<AttemptResult> relay_whole(http::Exchange& exchange, const http::ResponseHead& head);
+    io::Task<AttemptResult> answer_whole(std::string body, int status);
+    io::Task<AttemptResult> relay_refusal(http::Exchange& exchange, const http::ResponseHead& head);
+    io::Task<base::Result<std::string>> read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit);
+
+    // Puts what the relay has learnt into the record.
+    void note_usage(const StreamRelay& relay);
+    void begin_response(int status, bool stream);
+    [[nodiscard]] AttemptResult failure_of(const base::Error& error, const Limit& limit, std::string_view doing, std::uint64_t bytes_received) const;
+    [[nodiscard]] AttemptResult gone();
+    [[nodiscard]] RelayPolicy relay_policy() const;
+    void response_fields(std::vector<http::Field>& fields, bool stream);
+
+    Services& services_;
+    Settlement& settlement_;
+    http::RequestSource& source_;
+    http::ResponseSink& sink_;
+    AttemptPlan plan_;
+    base::Instant began_{};
+    std::string server_timing_;
+    std::uint64_t delivered_estimate_ = 0;
+};
+
+}  // namespace weir::gateway

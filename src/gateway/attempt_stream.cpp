@@ -1,0 +1,160 @@
+#include "engine/error_body.h"
+#include "gateway/attempt.h"
+
+namespace weir::gateway {
+
+using base::ErrorCode;
+using model::AttemptOutcome;
+using model::Outcome;
+using model::Reason;
+
+namespace {
+
+bool is_event_stream(const http::ResponseHead& head) {
+    const auto type = head.fields.find("content-type");
+    return type && type->starts_with("text/event-stream");
+}
+
+Refusal engine_error_refusal(std::string_view error_event_data) {
+    const auto error = engine::parse_error_body(0, error_event_data);
+    return {.reason = Reason::upstream_error,
+            .message = error.message.empty() ? "The engine reported an error while answering." : error.message,
+            .param = error.param};
+}
+
+}  // namespace
+
+io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const http::ResponseHead& head) {
+    if (!is_event_stream(head))
+        co_return AttemptResult{.outcome = AttemptOutcome::protocol,
+                                .refusal = Refusal{.reason = Reason::upstream_protocol, .message = "The engine did not answer with a stream of events."},
+                                .answered = false};
+    StreamRelay relay{services_.reader, relay_policy()};
+    auto result = co_await pump(exchange, relay);
+    note_usage(relay);
+    if (result.outcome == AttemptOutcome::ok) co_return co_await finish_stream(relay);
+    if (result.outcome == AttemptOutcome::client_closed || !sink_.begun()) co_return result;
+    co_return co_await break_stream(relay, std::move(result));
+}
+
+// Reads until the upstream's end; ok = the stream is complete. Comments do not move the idle deadline.
+io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& relay) {
+    const auto& timeouts = plan_.pool->config->timeouts;
+    const AttemptResult complete{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = false};
+    const base::Nanoseconds spent = services_.reactor.now() - began_;
+    Limit limit = sooner(timeouts.first_token - spent, Reason::upstream_timeout_first_token);
+    while (true) {
+        const auto part = co_await exchange.read_body(wait_until(limit));
+        if (!part) {
+            if (relay.complete() && part.error().code() != ErrorCode::cancelled) {
+                exchange.spoil();
+                co_return complete;
+            }
+            auto failure = failure_of(part.error(), limit, "waiting for its next event", 1);
+            if (failure.outcome == AttemptOutcome::reset) failure.outcome = AttemptOutcome::truncated;
+            co_return failure;
+        }
+        const bool end = part->end;
+        auto verdict = relay.feed(part->bytes);
+        if (relay.fed_output() && !settlement_.moments.upstream_first) settlement_.moments.upstream_first = services_.reactor.now();
+        const auto sent = co_await forward(relay);
+        if (!sent) co_return gone();
+        if (relay.progressed() && relay.committed()) limit = sooner(timeouts.idle, Reason::upstream_timeout_idle);
+        if (verdict == RelayVerdict::failed)
+            co_return AttemptResult{.outcome = AttemptOutcome::failed, .refusal = engine_error_refusal(relay.engine_error()), .answered = false};
+        if (verdict == RelayVerdict::protocol) {
+            if (relay.complete()) {
+                exchange.spoil();
+                co_return complete;
+            }
+            co_return AttemptResult{.outcome = AttemptOutcome::protocol,
+                                    .refusal = Refusal{.reason = Reason::upstream_protocol, .message = "The engine sent an event that is not a JSON object."},
+                                    .answered = false};
+        }
+        if (!end) continue;
+        verdict = relay.end();
+        const auto flushed = co_await forward(relay);
+        if (!flushed) co_return gone();
+        if (relay.complete()) co_return complete;
+        if (verdict == RelayVerdict::failed)
+            co_return AttemptResult{.outcome = AttemptOutcome::failed, .refusal = engine_error_refusal(relay.engine_error()), .answered = false};
+        co_return AttemptResult{.outcome = AttemptOutcome::truncated,
+                                .refusal = Refusal{.reason = Reason::upstream_error, .message = "The engine ended the stream before it was complete."},
+                                .answered = false};
+    }
+}
+
+io::Task<base::Status> Attempt::forward(StreamRelay& relay) {
+    if (relay.slices().empty()) co_return base::Status{};
+    if (!sink_.begun()) begin_response(200, true);
+    const auto written = co_await sink_.write(relay.slices());
+    if (!written) co_return written;
+    // What left now may have been held back since an earlier read, so the flags of the whole stream count, not of this read.
+    auto& moments = settlement_.moments;
+    delivered_estimate_ = relay.estimated_tokens();
+    if (relay.fed_output()) {
+        const auto now = base::monotonic_now();
+        if (!moments.first_output_sent) {
+            moments.first_output_sent = now;
+            // As told: with one event in this first write; else what the engine's family sends first.
+            moments.tokens_in_first_event = plan_.pool->adapter->tokens_in_first_event;
+        } else if (moments.last_output_sent) {
+            services_.metrics.inter_chunk(base::to_seconds(now - *moments.last_output_sent));
+        }
+        moments.last_output_sent = now;
+        if (relay.fed_visible() && !moments.first_visible_sent) moments.first_visible_sent = now;
+    }
+    co_return written;
+}
+
+io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
+    const auto ended = co_await sink_.end_stream({});
+    if (!ended) co_return gone();
+    auto& record = settlement_.record;
+    record.status = 200;
+    record.outcome = Outcome::ok;
+    record.delivered_tokens = record.completion_tokens ? record.completion_tokens : std::optional{relay.estimated_tokens()};
+    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
+}
+
+// The response has begun: the failure becomes the stream's last event, and the connection closes behind it.
+io::Task<AttemptResult> Attempt::break_stream(StreamRelay&, AttemptResult failure) {
+    settlement_.refused(*failure.refusal, failure.outcome == AttemptOutcome::truncated ? Outcome::truncated : Outcome::upstream_failed);
+    settlement_.record.status = 200;
+    failure.answered = true;
+    const std::string event = error_event(*failure.refusal);
+    const std::string_view last[] = {event};
+    sink_.close_after();
+    const auto ended = co_await sink_.end_stream(last);
+    if (!ended) sink_.abort();
+    co_return failure;
+}
+
+void Attempt::note_usage(const StreamRelay& relay) {
+    auto& record = settlement_.record;
+    const auto& usage = relay.usage();
+    record.prompt_tokens = usage.prompt_tokens;
+    record.completion_tokens = usage.completion_tokens;
+    record.cached_tokens = usage.cached_tokens;
+    record.reasoning_tokens = usage.reasoning_tokens;
+    if (usage.completion_tokens) {
+        record.usage_source = model::UsageSource::engine;
+    } else if (relay.output_events() > 0) {
+        record.usage_source = model::UsageSource::estimate;
+        record.completion_tokens = relay.estimated_tokens();
+    }
+    record.finish_reason = relay.finish_reason();
+    record.events = relay.output_events();
+    if (sink_.begun()) record.delivered_tokens = delivered_estimate_;
+    if (!relay.speculation().known()) return;
+    const auto& spec = relay.speculation();
+    record.spec = {.steps = spec.steps, .drafted = spec.drafted, .accepted = spec.accepted, .accepted_length = spec.accepted_length, .source = "engine"};
+}
+
+void Attempt::begin_response(int status, bool stream) {
+    std::vector<http::Field> fields;
+    response_fields(fields, stream);
+    sink_.begin_stream(status, fields);
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,128 @@
+#include "engine/error_body.h"
+#include "gateway/attempt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace weir::gateway {
+
+using base::ErrorCode;
+using base::Result;
+using model::AttemptOutcome;
+using model::Outcome;
+using model::Reason;
+
+namespace {
+
+constexpr std::size_t error_body_limit_bytes = 64 * 1024;
+constexpr std::size_t padding_bytes = 64;
+constexpr std::uint64_t bytes_per_token = 4;
+
+std::optional<std::chrono::milliseconds> retry_after_of(const http::ResponseHead& head) {
+    const auto text = head.fields.find("retry-after");
+    if (!text) return std::nullopt;
+    unsigned seconds = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+    // A date is rare from engines; the default then applies. Capped, so that no engine parks clients for days.
+    if (error != std::errc{} || end != text->data() + text->size()) return std::nullopt;
+    return std::chrono::seconds{std::min(seconds, 3600U)};
+}
+
+AttemptResult refused(AttemptOutcome outcome, Refusal refusal) {
+    return {.outcome = outcome, .refusal = std::move(refusal), .answered = false};
+}
+
+// An engine's answer other than 200, as the client will see it.
+AttemptResult classify(const http::ResponseHead& head, std::string_view body) {
+    const int status = head.status;
+    if (status < 400) return refused(AttemptOutcome::protocol, {.reason = Reason::upstream_protocol, .message = fmt::format("The engine answered with the unexpected status {}.", status)});
+    auto error = engine::parse_error_body(status, body);
+    if (status == 401 || status == 403)
+        return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = "The engine refused the gateway's own credential; an operator must set the pool's credential."});
+    if (status == 404 && error.is_model_missing)
+        return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = "The engine does not serve the model that is configured for it."});
+    if (error.message.empty()) error.message = fmt::format("The engine answered with status {}.", status);
+    Refusal refusal{.reason = Reason::upstream_rejected, .message = error.message, .param = error.param, .status = status, .code = error.code, .type = error.type,
+                    .retry_after = std::nullopt, .allow = ""};
+    if (status == 429 || status == 503) {
+        refusal.reason = Reason::upstream_saturated;
+        refusal.code.clear();
+        refusal.retry_after = retry_after_of(head);
+        return refused(AttemptOutcome::saturated, std::move(refusal));
+    }
+    if (error.is_context_overflow) refusal.code = "context_length_exceeded";
+    if (status < 500 || status == 501) return refused(AttemptOutcome::rejected, std::move(refusal));
+    return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = fmt::format("The engine failed with status {}.", status)});
+}
+
+}  // namespace
+
+io::Task<Result<std::string>> Attempt::read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit) {
+    std::string body;
+    while (true) {
+        const auto part = co_await exchange.read_body(wait_until(limit));
+        if (!part) co_return std::unexpected{part.error()};
+        if (body.size() + part->bytes.size() > limit_bytes) co_return base::fail(ErrorCode::too_large, "the engine's answer");
+        body.append(part->bytes);
+        if (part->end) co_return body;
+    }
+}
+
+io::Task<AttemptResult> Attempt::relay_refusal(http::Exchange& exchange, const http::ResponseHead& head) {
+    const Limit limit = sooner(plan_.pool->config->timeouts.idle, Reason::upstream_timeout_idle);
+    const auto body = co_await read_all(exchange, error_body_limit_bytes, limit);
+    // The status says enough when its text does not come whole.
+    if (!body && body.error().code() == ErrorCode::cancelled) co_return gone();
+    if (!body) exchange.spoil();
+    co_return classify(head, body ? std::string_view{*body} : std::string_view{});
+}
+
+io::Task<AttemptResult> Attempt::relay_whole(http::Exchange& exchange, const http::ResponseHead& head) {
+    const Limit limit{plan_.total_deadline, Reason::upstream_timeout_total};
+    if (head.framing == http::Framing::length && head.content_length > plan_.response_limit_bytes)
+        co_return failure_of(base::Error{ErrorCode::too_large, ""}, limit, "", 1);
+    auto body = co_await read_all(exchange, plan_.response_limit_bytes, limit);
+    if (!body) co_return failure_of(body.error(), limit, "waiting for the rest of its answer", exchange.bytes_received());
+    settlement_.moments.upstream_first = base::monotonic_now();
+    co_return co_await answer_whole(*std::move(body), head.status);
+}
+
+io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
+    body.reserve(body.size() + padding_bytes);
+    const auto policy = relay_policy();
+    const Answer& answer = services_.reader.read(body, policy.answer);
+    if (!answer.is_object)
+        co_return refused(AttemptOutcome::protocol, {.reason = Reason::upstream_protocol, .message = "The engine's answer is not a JSON object."});
+    if (answer.has_error) {
+        const auto error = engine::parse_error_body(0, body);
+        co_return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = error.message.empty() ? "The engine reported an error." : error.message, .param = error.param});
+    }
+    auto& record = settlement_.record;
+    record.prompt_tokens = answer.usage.prompt_tokens;
+    record.completion_tokens = answer.usage.completion_tokens;
+    record.cached_tokens = answer.usage.cached_tokens;
+    record.reasoning_tokens = answer.usage.reasoning_tokens;
+    record.usage_source = answer.usage.known() ? model::UsageSource::engine : model::UsageSource::estimate;
+    if (!answer.usage.known()) record.completion_tokens = answer.output_bytes / bytes_per_token;
+    record.finish_reason = answer.finish_reason;
+    if (answer.speculation.known())
+        record.spec = {.steps = answer.speculation.steps, .drafted = answer.speculation.drafted, .accepted = answer.speculation.accepted,
+                       .accepted_length = answer.speculation.accepted_length, .source = "engine"};
+
+    std::vector<std::string_view> slices;
+    auto edits = answer.edits;
+    splice(body, edits, slices);
+    const std::string edited = joined(slices);
+    std::vector<http::Field> fields;
+    response_fields(fields, false);
+    const auto sent = co_await sink_.send(status, fields, edited);
+    if (!sent) co_return gone();
+    record.status = status;
+    record.outcome = Outcome::ok;
+    record.delivered_tokens = record.completion_tokens;
+    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
+}
+
+}  // namespace weir::gateway

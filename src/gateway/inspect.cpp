@@ -1,0 +1,331 @@
+#include "gateway/inspect.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <array>
+
+namespace weir::gateway {
+
+namespace {
+
+namespace json = simdjson::ondemand;
+using model::Feature;
+using model::Reason;
+
+// The fields that are read. A second one of the same (unescaped) name is refused: engines would disagree on
+// which of the two counts.
+enum class Key : std::uint8_t {
+    model, stream, stream_options, messages, max_tokens, max_completion_tokens, n, best_of, temperature, tools, functions,
+    response_format, structured_outputs, guided_json, guided_regex, guided_choice, guided_grammar, logprobs, top_logprobs,
+    prompt_logprobs, min_p, logit_bias, min_tokens, presence_penalty, frequency_penalty, repetition_penalty, echo, suffix,
+    reasoning_effort, count,
+};
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(Key::count)> key_names{
+    "model", "stream", "stream_options", "messages", "max_tokens", "max_completion_tokens", "n", "best_of", "temperature", "tools",
+    "functions", "response_format", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
+    "logprobs", "top_logprobs", "prompt_logprobs", "min_p", "logit_bias", "min_tokens", "presence_penalty", "frequency_penalty",
+    "repetition_penalty", "echo", "suffix", "reasoning_effort"};
+
+std::optional<Key> key_of(std::string_view name) {
+    for (std::size_t i = 0; i < key_names.size(); ++i)
+        if (key_names[i] == name) return static_cast<Key>(i);
+    return std::nullopt;
+}
+
+std::unexpected<InspectError> invalid_json(std::string message) {
+    return std::unexpected{InspectError{Reason::invalid_json, std::move(message), ""}};
+}
+
+std::unexpected<InspectError> wrong_type(std::string_view name, std::string_view expected) {
+    return std::unexpected{
+        InspectError{Reason::invalid_request, fmt::format("'{}' must be {}.", name, expected), std::string{name}}};
+}
+
+using Step = std::expected<void, InspectError>;
+
+std::string_view trimmed(std::string_view token) {
+    const auto last = token.find_last_not_of(" \t\r\n");
+    return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+// Reads one body. A separate class, so that the many small readers share `out` and `base`.
+class Reader {
+public:
+    Reader(std::string_view body, Inspected& out) : base_{body.data()}, out_{out} {}
+
+    Step read(Key key, json::value value) {
+        const auto name = key_names[static_cast<std::size_t>(key)];
+        json::json_type type{};
+        if (const auto error = value.type().get(type); error) return broken(error);
+        if (type == json::json_type::null && key != Key::model && key != Key::stream_options) return {};
+        switch (key) {
+            case Key::model: return read_model(value);
+            case Key::stream: return read_bool(name, value, out_.stream);
+            case Key::stream_options: return read_stream_options(value, type);
+            case Key::messages: return read_messages(value, type);
+            case Key::max_tokens:
+                if (out_.max_tokens && saw_max_completion_tokens_) return {};
+                return read_count(name, value, out_.max_tokens);
+            case Key::max_completion_tokens: saw_max_completion_tokens_ = true; return read_count(name, value, out_.max_tokens);
+            case Key::n: return read_choices(name, value);
+            case Key::temperature: return read_temperature(name, value);
+            default: return read_feature(key, name, value, type);
+        }
+    }
+
+    static std::unexpected<InspectError> broken(simdjson::error_code error) {
+        return invalid_json(fmt::format("The request body is not valid JSON: {}.", simdjson::error_message(error)));
+    }
+
+private:
+    [[nodiscard]] ByteRange range_of(std::string_view token) const {
+        const auto begin = static_cast<std::size_t>(token.data() - base_);
+        return {begin, begin + token.size()};
+    }
+
+    Step read_model(json::value value) {
+        out_.model_value = range_of(trimmed(value.raw_json_token()));
+        std::string_view text;
+        const auto error = value.get_string().get(text);
+        if (error == simdjson::INCORRECT_TYPE) return wrong_type("model", "a string");
+        if (error) return broken(error);
+        out_.model = text;
+        return {};
+    }
+
+    Step read_bool(std::string_view name, json::value value, bool& into) {
+        const auto error = value.get_bool().get(into);
+        if (error == simdjson::INCORRECT_TYPE) return wrong_type(name, "a boolean");
+        if (error) return broken(error);
+        return {};
+    }
+
+    Step read_count(std::string_view name, json::value value, std::optional<std::uint64_t>& into) {
+        std::uint64_t number = 0;
+        if (value.get_uint64().get(number)) return wrong_type(name, "a whole number of tokens, 0 or more");
+        into = number;
+        return {};
+    }
+
+    Step read_choices(std::string_view name, json::value value) {
+        if (value.get_uint64().get(out_.choices)) return wrong_type(name, "a whole number");
+        if (out_.choices > 1) out_.features.add(Feature::multiple_choices);
+        return {};
+    }
+
+    Step read_temperature(std::string_view name, json::value value) {
+        double number = 0;
+        if (value.get_double().get(number)) return wrong_type(name, "a number");
+        out_.temperature = number == 0 ? TemperatureClass::greedy : TemperatureClass::sampled;
+        return {};
+    }
+
+    Step read_stream_options(json::value value, json::json_type type) {
+        const auto token = value.raw_json_token();
+        if (type == json::json_type::null) {
+            out_.stream_options = range_of(trimmed(token));
+            return {};
+        }
+        if (type != json::json_type::object) return wrong_type("stream_options", "an object");
+        json::object object;
+        if (const auto error = value.get_object().get(object); error) return broken(error);
+        out_.stream_options_is_object = true;
+        out_.stream_options_is_empty = true;
+        bool seen = false;
+        for (auto field : object) {
+            out_.stream_options_is_empty = false;
+            std::string_view name;
+            if (const auto error = field.unescaped_key().get(name); error) return broken(error);
+            if (name != "include_usage") continue;
+            if (seen) return invalid_json("'stream_options.include_usage' stands twice in the request body; send it once.");
+            seen = true;
+            json::value inner;
+            if (const auto error = field.value().get(inner); error) return broken(error);
+            if (auto step = read_include_usage(inner); !step) return step;
+        }
+        const auto begin = static_cast<std::size_t>(token.data() - base_);
+        out_.stream_options = {begin, begin + 1};
+        return {};
+    }
+
+    Step read_include_usage(json::value value) {
+        out_.include_usage = range_of(trimmed(value.raw_json_token()));
+        json::json_type type{};
+        if (const auto error = value.type().get(type); error) return broken(error);
+        if (type == json::json_type::null) return {};
+        return read_bool("stream_options.include_usage", value, out_.include_usage_asked);
+    }
+
+    // Only the types of content parts are looked at: text needs no capability, everything else is media.
+    Step read_messages(json::value value, json::json_type type) {
+        if (type != json::json_type::array) return wrong_type("messages", "an array");
+        json::array messages;
+        if (const auto error = value.get_array().get(messages); error) return broken(error);
+        for (auto element : messages) {
+            json::value message;
+            if (const auto error = element.get(message); error) return broken(error);
+            json::object fields;
+            if (const auto error = message.get_object().get(fields); error == simdjson::INCORRECT_TYPE)
+                return wrong_type("messages", "an array of objects");
+            else if (error)
+                return broken(error);
+            for (auto field : fields) {
+                std::string_view name;
+                if (const auto error = field.unescaped_key().get(name); error) return broken(error);
+                if (name != "content") continue;
+                json::value content;
+                if (const auto error = field.value().get(content); error) return broken(error);
+                if (auto step = read_content(content); !step) return step;
+            }
+        }
+        return {};
+    }
+
+    Step read_content(json::value content) {
+        json::array parts;
+        if (content.get_array().get(parts)) return {};
+        for (auto element : parts) {
+            json::value part;
+            if (const auto error = element.get(part); error) return broken(error);
+            json::object fields;
+            if (part.get_object().get(fields)) continue;
+            for (auto field : fields) {
+                std::string_view name;
+                if (const auto error = field.unescaped_key().get(name); error) return broken(error);
+                if (name != "type") continue;
+                std::string_view kind;
+                if (field.value().get_string().get(kind)) continue;
+                if (kind != "text" && kind != "refusal") out_.features.add(Feature::media);
+            }
+        }
+        return {};
+    }
+
+    Step read_feature(Key key, std::string_view name, json::value value, json::json_type type) {
+        switch (key) {
+            case Key::tools:
+            case Key::functions: return add_if_filled(Feature::tools, value, type);
+            case Key::response_format: return read_response_format(value, type);
+            case Key::structured_outputs:
+            case Key::guided_json:
+            case Key::guided_regex:
+            case Key::guided_choice:
+            case Key::guided_grammar: out_.features.add(Feature::structured_output); return {};
+            case Key::logprobs: return read_logprobs(name, value, type);
+            case Key::top_logprobs: return add_if_number(Feature::logprobs, name, value, 0.0);
+            case Key::prompt_logprobs: out_.features.add(Feature::prompt_logprobs); return {};
+            case Key::min_p: return add_if_number(Feature::min_p, name, value, 0.0);
+            case Key::logit_bias: return add_if_filled(Feature::logit_bias, value, type);
+            case Key::min_tokens: return add_if_number(Feature::min_tokens, name, value, 0.0);
+            case Key::presence_penalty:
+            case Key::frequency_penalty: return add_if_number(Feature::penalties, name, value, 0.0);
+            case Key::repetition_penalty: return add_if_number(Feature::penalties, name, value, 1.0);
+            case Key::best_of: return add_if_number(Feature::best_of, name, value, 1.0);
+            case Key::echo: return add_if_true(Feature::echo, name, value);
+            case Key::suffix: out_.features.add(Feature::suffix); return {};
+            case Key::reasoning_effort: out_.features.add(Feature::reasoning); return {};
+            default: return {};
+        }
+    }
+
+    Step add_if_number(Feature feature, std::string_view name, json::value value, double neutral) {
+        double number = 0;
+        if (value.get_double().get(number)) return wrong_type(name, "a number");
+        if (number != neutral) out_.features.add(feature);
+        return {};
+    }
+
+    Step add_if_true(Feature feature, std::string_view name, json::value value) {
+        bool flag = false;
+        if (auto step = read_bool(name, value, flag); !step) return step;
+        if (flag) out_.features.add(feature);
+        return {};
+    }
+
+    // chat: a boolean; completions: a number, where 0 still asks for the chosen token's logprob.
+    Step read_logprobs(std::string_view name, json::value value, json::json_type type) {
+        if (type == json::json_type::boolean) return add_if_true(Feature::logprobs, name, value);
+        if (type != json::json_type::number) return wrong_type(name, "a boolean or a number");
+        out_.features.add(Feature::logprobs);
+        return {};
+    }
+
+    Step add_if_filled(Feature feature, json::value value, json::json_type type) {
+        bool empty = false;
+        simdjson::error_code error = simdjson::SUCCESS;
+        if (type == json::json_type::array) {
+            json::array array;
+            error = value.get_array().get(array);
+            if (!error) error = array.is_empty().get(empty);
+        } else if (type == json::json_type::object) {
+            json::object object;
+            error = value.get_object().get(object);
+            if (!error) error = object.is_empty().get(empty);
+        }
+        if (error) return broken(error);
+        if (!empty) out_.features.add(feature);
+        return {};
+    }
+
+    Step read_response_format(json::value value, json::json_type type) {
+        if (type != json::json_type::object) return wrong_type("response_format", "an object");
+        json::object object;
+        if (const auto error = value.get_object().get(object); error) return broken(error);
+        std::string_view kind;
+        const auto error = object.find_field_unordered("type").get_string().get(kind);
+        if (error || kind != "text") out_.features.add(Feature::structured_output);
+        return {};
+    }
+
+    const char* base_;
+    Inspected& out_;
+    bool saw_max_completion_tokens_ = false;
+};
+
+}  // namespace
+
+struct Inspector::State {
+    json::parser parser;
+};
+
+Inspector::Inspector() : state_{std::make_unique<State>()} {}
+Inspector::Inspector(Inspector&&) noexcept = default;
+Inspector& Inspector::operator=(Inspector&&) noexcept = default;
+Inspector::~Inspector() = default;
+
+std::expected<Inspected, InspectError> Inspector::inspect(const std::string& body) {
+    json::document document;
+    const simdjson::padded_string_view padded{body.data(), body.size(), body.capacity()};
+    if (const auto error = state_->parser.iterate(padded).get(document); error) return Reader::broken(error);
+    json::object root;
+    if (const auto error = document.get_object().get(root); error == simdjson::INCORRECT_TYPE)
+        return invalid_json("The request body must be a JSON object.");
+    else if (error)
+        return Reader::broken(error);
+
+    Inspected out;
+    Reader reader{body, out};
+    std::uint64_t seen = 0;
+    for (auto field : root) {
+        std::string_view name;
+        if (const auto error = field.unescaped_key().get(name); error) return Reader::broken(error);
+        const auto key = key_of(name);
+        if (!key) continue;
+        const std::uint64_t bit = 1ULL << static_cast<unsigned>(*key);
+        if ((seen & bit) != 0) return invalid_json(fmt::format("'{}' stands twice in the request body; send it once.", key_names[static_cast<std::size_t>(*key)]));
+        seen |= bit;
+        json::value value;
+        if (const auto error = field.value().get(value); error) return Reader::broken(error);
+        if (auto step = reader.read(*key, value); !step) return std::unexpected{std::move(step).error()};
+    }
+    // At its end the document has no location any more; anything else is trailing bytes.
+    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
+        return invalid_json("The request body has bytes after its JSON object.");
+    if (!out.model_value.present())
+        return std::unexpected{InspectError{Reason::invalid_request, "'model' is missing: name one of the models of GET /v1/models.", "model"}};
+    return out;
+}
+
+}  // namespace weir::gateway

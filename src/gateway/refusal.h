@@ -1,0 +1,51 @@
+// Refusal: a request that is turned down, and the one reply that is made of it. Everything a client is told about a
+// refusal is made here: status, error object, headers; the reason is the same in reply, metric and record.
+// Pure. Source: contract.md section 3, "Refusals".
+#pragma once
+
+#include "http/message.h"
+#include "model/reason.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::gateway {
+
+struct Refusal {
+    model::Reason reason{};
+    std::string message;       // for people: what, and what to do; no secrets, no prompts
+    std::string param{};         // the field at fault; "" = null
+    int status = 0;            // 0 = the reason's own; upstream_rejected and upstream_saturated keep the engine's
+    std::string code{};        // error.code; "" = the reason's name
+    std::string type{};        // error.type; "" = the reason's
+    std::optional<std::chrono::milliseconds> retry_after{};  // 429 and 503 always get one: default 1 s
+    std::string allow{};       // 405 only: the methods that work
+
+    [[nodiscard]] int status_to_send() const noexcept;
+};
+
+// {"error":{"message":…,"type":…,"param":…,"code":…}}
+[[nodiscard]] std::string error_body(const Refusal& refusal);
+// The same as one server-sent event, for a stream that has begun.
+[[nodiscard]] std::string error_event(const Refusal& refusal);
+
+// The head's fields. Owns the texts that the fields view, so it must outlive their use and stays where it is.
+class RefusalFields {
+public:
+    RefusalFields(const Refusal& refusal, std::string_view request_id);
+    RefusalFields(const RefusalFields&) = delete;
+    RefusalFields& operator=(const RefusalFields&) = delete;
+    [[nodiscard]] const std::vector<http::Field>& all() const noexcept { return fields_; }
+
+private:
+    std::string retry_after_s_;
+    std::string retry_after_ms_;
+    std::string request_id_;
+    std::string allow_;
+    std::vector<http::Field> fields_;
+};
+
+}  // namespace weir::gateway

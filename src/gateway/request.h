@@ -1,0 +1,65 @@
+// Request: one request from its head to its record: authenticate, read, inspect, alias, policy and eligibility, choose,
+// attempt, settle. One coroutine walks it; each stage is one call and returns a refusal or goes on.
+// Lifetime: lives in the frame of Gateway::handle; source, sink and services outlive it.
+#pragma once
+
+#include "gateway/attempt.h"
+#include "gateway/inspect.h"
+#include "gateway/refusal.h"
+#include "gateway/route.h"
+#include "gateway/services.h"
+#include "gateway/settlement.h"
+#include "gateway/upstream_head.h"
+#include "http/server.h"
+#include "io/task.h"
+#include "routing/choice.h"
+#include "routing/eligibility.h"
+
+#include <expected>
+#include <memory>
+#include <string>
+
+namespace weir::gateway {
+
+// Characters of a request id: [A-Za-z0-9_-]; 144 bits, so that ids of any number of gateways never meet.
+inline constexpr std::size_t request_id_length = 24;
+
+class Request {
+public:
+    Request(Services& services, http::RequestSource& source, http::ResponseSink& sink);
+    Request(const Request&) = delete;
+    Request& operator=(const Request&) = delete;
+    [[nodiscard]] io::Task<void> run();
+
+private:
+    template <class T>
+    using Stage = std::expected<T, Refusal>;
+
+    [[nodiscard]] const auth::Entry* authenticate() const;
+    io::Task<void> refuse_unauthenticated();
+    io::Task<void> serve(Settlement& settlement);
+    io::Task<void> list_models(Settlement& settlement, const Operation& operation);
+    io::Task<void> generate(Settlement& settlement, model::Endpoint endpoint);
+
+    [[nodiscard]] Stage<void> check_media_type() const;
+    void keep_of_head(Settlement& settlement);
+    [[nodiscard]] Stage<const Alias*> resolve(Settlement& settlement, const Inspected& inspected, model::Endpoint endpoint) const;
+    [[nodiscard]] Stage<routing::Eligibility> judge(Settlement& settlement, const Alias& alias, const Inspected& inspected, model::Endpoint endpoint, std::size_t body_bytes) const;
+    [[nodiscard]] std::optional<routing::Choice> choose(const Alias& alias, const routing::Eligibility& eligibility);
+    io::Task<void> dispatch(Settlement& settlement, const Alias& alias, const Inspected& inspected, model::Endpoint endpoint, const routing::Choice& choice);
+    io::Task<AttemptResult> attempt(Settlement& settlement, AttemptPlan plan, int number);
+    io::Task<void> refuse(Settlement& settlement, Refusal refusal, model::Outcome outcome = model::Outcome::refused);
+    [[nodiscard]] std::string decision_text(const model::DecisionRecord& decision) const;
+
+    Services& services_;
+    http::RequestSource& source_;
+    http::ResponseSink& sink_;
+    std::shared_ptr<const Snapshot> snapshot_;
+    std::string id_;
+    const auth::Entry* entry_ = nullptr;
+    ForwardedFields forwarded_;
+    std::optional<base::Nanoseconds> client_timeout_;
+    std::string body_;
+};
+
+}  // namespace weir::gateway

@@ -1,0 +1,35 @@
+// Services: what the requests of one worker share. Everything here outlives every request of the worker.
+// Threads: the worker's own, except ledger.submit and the atomics behind slots and counters.
+#pragma once
+
+#include "base/random.h"
+#include "gateway/answer.h"
+#include "gateway/inspect.h"
+#include "gateway/snapshot.h"
+#include "http/client.h"
+#include "io/reactor.h"
+#include "ledger/ledger.h"
+#include "telemetry/request_metrics.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace weir::gateway {
+
+struct Services {
+    io::Reactor& reactor;
+    http::ClientPool& upstream;
+    telemetry::RequestMetrics& metrics;
+    ledger::Ledger& ledger;
+    Inspector& inspector;
+    AnswerReader& reader;
+    base::Random& random;
+    std::shared_ptr<const Snapshot> snapshot;  // replaced by the worker's mailbox on reload
+    bool draining = false;
+    // What is known of a replica's engine, e.g. "0.22.0"; "" = nothing. May be empty.
+    std::function<std::string(std::string_view pool, std::string_view replica)> engine_version;
+};
+
+}  // namespace weir::gateway

@@ -1,0 +1,70 @@
+// Snapshot: everything a request reads of the configuration, made once and never changed: tables by index, keys by
+// digest, texts ready to be sent. A request takes one and keeps it to its end; reload makes a new one.
+// Threads: any, read only. The replica slots inside are shared between snapshots and are the only thing that moves.
+#pragma once
+
+#include "auth/key_table.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "engine/adapter.h"
+#include "http/client.h"
+#include "routing/facts.h"
+#include "routing/replica_slot.h"
+#include "routing/replica_table.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weir::gateway {
+
+struct Replica {
+    std::string url;  // its name in records
+    http::Origin origin;
+    std::shared_ptr<routing::ReplicaSlot> slot;
+};
+
+struct Pool {
+    const config::Pool* config = nullptr;
+    const engine::Adapter* adapter = nullptr;
+    routing::PoolFacts facts;
+    std::vector<Replica> replicas;
+    [[nodiscard]] bool any_replica_usable() const noexcept;
+};
+
+struct AliasMember {
+    std::uint32_t pool = 0;    // index into Snapshot::pools
+    std::uint32_t order = 1;
+    bool baseline = false;
+    bool admitted = false;
+    std::string served_model;
+};
+
+struct Alias {
+    const config::Alias* config = nullptr;
+    routing::ContractFacts contract;
+    std::vector<AliasMember> members;
+    std::string name_json;  // the name as a JSON string
+};
+
+struct Tenant {
+    const config::Tenant* config = nullptr;
+    routing::PolicyFacts policy;
+};
+
+struct Snapshot {
+    config::Config config;
+    auth::KeyTable keys;  // Entry::tenant indexes `tenants`
+    std::vector<Pool> pools;
+    std::vector<Alias> aliases;
+    std::vector<Tenant> tenants;
+
+    // By name or synonym; nullptr = no such alias.
+    [[nodiscard]] const Alias* find_alias(std::string_view name) const noexcept;
+};
+
+// Errors: invalid_argument (a replica's host is a name: only `control` resolves names, which comes later; two keys alike).
+[[nodiscard]] base::Result<std::shared_ptr<const Snapshot>> make_snapshot(config::Config config, routing::ReplicaTable& replicas);
+
+}  // namespace weir::gateway

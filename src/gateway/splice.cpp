@@ -1,0 +1,39 @@
+#include "gateway/splice.h"
+
+#include "base/json_writer.h"
+
+#include <algorithm>
+
+namespace weir::gateway {
+
+void splice(std::string_view original, std::vector<Edit>& edits, std::vector<std::string_view>& slices) {
+    std::ranges::sort(edits, {}, &Edit::begin);
+    std::size_t at = 0;
+    for (const Edit& edit : edits) {
+        if (edit.begin > at) slices.push_back(original.substr(at, edit.begin - at));
+        if (!edit.replacement.empty()) slices.push_back(edit.replacement);
+        at = std::max(at, edit.end);
+    }
+    if (at < original.size()) slices.push_back(original.substr(at));
+}
+
+std::size_t total_bytes(std::span<const std::string_view> slices) noexcept {
+    std::size_t total = 0;
+    for (const auto slice : slices) total += slice.size();
+    return total;
+}
+
+std::string joined(std::span<const std::string_view> slices) {
+    std::string text;
+    text.reserve(total_bytes(slices));
+    for (const auto slice : slices) text += slice;
+    return text;
+}
+
+std::string json_string(std::string_view text) {
+    std::string quoted;
+    base::append_json_string(quoted, text);
+    return quoted;
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,29 @@
+// Splice: replaces ranges of a text without copying what stays: the result is a list of slices of the original
+// and of the replacements. Invariant: edits are in order and do not overlap. Pure.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::gateway {
+
+// Bytes [begin, end) of the original become `replacement`. begin == end inserts. The replacement outlives the slices.
+struct Edit {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string_view replacement;
+};
+
+// Sorts `edits` by position and appends the slices of the edited text to `slices`.
+void splice(std::string_view original, std::vector<Edit>& edits, std::vector<std::string_view>& slices);
+
+[[nodiscard]] std::size_t total_bytes(std::span<const std::string_view> slices) noexcept;
+[[nodiscard]] std::string joined(std::span<const std::string_view> slices);
+
+// "text" as a JSON string, quotes included.
+[[nodiscard]] std::string json_string(std::string_view text);
+
+}  // namespace weir::gateway

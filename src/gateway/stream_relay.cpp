@@ -1,0 +1,130 @@
+#include "gateway/stream_relay.h"
+
+#include <algorithm>
+
+namespace weir::gateway {
+
+namespace {
+
+// A rough token size in bytes of text, for estimates that say that they are estimates.
+constexpr std::size_t bytes_per_token = 4;
+
+}  // namespace
+
+StreamRelay::StreamRelay(AnswerReader& reader, const RelayPolicy& policy)
+    : reader_{reader}, policy_{policy}, scanner_{policy.max_event_bytes} {}
+
+RelayVerdict StreamRelay::feed(std::string_view bytes) {
+    slices_.clear();
+    owned_.clear();
+    progressed_ = fed_output_ = fed_visible_ = false;
+    if (failed_) return RelayVerdict::failed;
+    if (const auto fed = scanner_.feed(bytes); !fed) return RelayVerdict::protocol;
+    return drain();
+}
+
+RelayVerdict StreamRelay::end() {
+    slices_.clear();
+    owned_.clear();
+    progressed_ = fed_output_ = fed_visible_ = false;
+    if (failed_) return RelayVerdict::failed;
+    const auto rest = scanner_.finish();
+    if (!rest || !rest->has_data) return complete() ? RelayVerdict::complete : RelayVerdict::more;
+    const auto verdict = take(*rest);
+    // The engine forgot the blank line; without it the client's parser would wait for ever.
+    if (!slices_.empty()) slices_.push_back("\n\n");
+    return verdict;
+}
+
+bool StreamRelay::complete() const noexcept { return done_ || (seen_choices_ != 0 && seen_choices_ == finished_choices_); }
+
+RelayVerdict StreamRelay::drain() {
+    while (const auto event = scanner_.next())
+        if (const auto verdict = take(*event); verdict == RelayVerdict::failed || verdict == RelayVerdict::protocol) return verdict;
+    return complete() ? RelayVerdict::complete : RelayVerdict::more;
+}
+
+RelayVerdict StreamRelay::take(const http::Event& event) {
+    if (!event.has_data) {
+        take_comment(event);
+        return RelayVerdict::more;
+    }
+    progressed_ = true;
+    if (event.data != "[DONE]") return take_data(event);
+    done_ = true;
+    commit();
+    emit(event, {});
+    return RelayVerdict::complete;
+}
+
+void StreamRelay::take_comment(const http::Event& event) {
+    // A flood of comments must not fill memory: what does not fit is dropped, comments carry nothing.
+    if (!committed_ && held_.size() + event.raw.size() > policy_.max_held_bytes) return;
+    emit(event, {});
+}
+
+RelayVerdict StreamRelay::take_data(const http::Event& event) {
+    const Answer& answer = reader_.read(event.data, policy_.answer);
+    if (!answer.is_object) return RelayVerdict::protocol;
+    if (answer.has_error) {
+        failed_ = true;
+        engine_error_.assign(event.data);
+        return RelayVerdict::failed;
+    }
+    note(answer);
+    if (answer.usage_only && policy_.hide_usage_event) return RelayVerdict::more;
+    if (answer.carries_output || complete() || held_.size() + event.raw.size() > policy_.max_held_bytes) commit();
+    emit(event, answer.edits);
+    return complete() ? RelayVerdict::complete : RelayVerdict::more;
+}
+
+void StreamRelay::note(const Answer& answer) {
+    seen_choices_ |= answer.seen_choices;
+    finished_choices_ |= answer.finished_choices;
+    if (!answer.finish_reason.empty()) finish_reason_ = answer.finish_reason;
+    usage_.update(answer.usage);
+    if (answer.speculation.known()) speculation_ = answer.speculation;
+    if (!answer.carries_output) return;
+    ++output_events_;
+    estimated_tokens_ += policy_.event_is_token ? 1 : std::max<std::size_t>(1, (answer.output_bytes + bytes_per_token / 2) / bytes_per_token);
+    fed_output_ = true;
+    fed_visible_ = fed_visible_ || answer.visible_output;
+}
+
+void StreamRelay::commit() {
+    if (committed_) return;
+    committed_ = true;
+    if (held_.empty()) return;
+    owned_.push_back(std::move(held_));
+    held_.clear();
+    slices_.push_back(owned_.back());
+}
+
+void StreamRelay::emit(const http::Event& event, const std::vector<Edit>& edits) {
+    shifted_.assign(edits.begin(), edits.end());
+    const std::size_t first = slices_.size();
+    if (event.data_in_raw || edits.empty()) {
+        const auto offset = event.data_in_raw ? static_cast<std::size_t>(event.data.data() - event.raw.data()) : 0;
+        for (Edit& edit : shifted_) {
+            edit.begin += offset;
+            edit.end += offset;
+        }
+        splice(event.raw, shifted_, slices_);
+    } else {
+        // Data over several lines: rare, and rewritten as lines again.
+        std::vector<std::string_view> parts;
+        splice(event.data, shifted_, parts);
+        std::string rewritten = "data: ";
+        for (const char c : joined(parts)) {
+            rewritten += c;
+            if (c == '\n') rewritten += "data: ";
+        }
+        owned_.push_back(std::move(rewritten) + "\n\n");
+        slices_.push_back(owned_.back());
+    }
+    if (committed_) return;
+    for (std::size_t i = first; i < slices_.size(); ++i) held_ += slices_[i];
+    slices_.resize(first);
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,93 @@
+// StreamRelay: what a streamed answer becomes on its way to the client. Bytes in, slices out; sans-I/O.
+// Invariant: only complete events leave, in order; before the commit nothing leaves (it is held, bounded), so another
+// replica may still answer; after an engine's error nothing of its later bytes leaves. Source: architecture.md, "Commit".
+// Units: bytes, tokens. One for each attempt; the reader is the worker's.
+#pragma once
+
+#include "gateway/answer.h"
+#include "http/sse.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::gateway {
+
+struct RelayPolicy {
+    AnswerPolicy answer;
+    bool hide_usage_event = false;   // Weir asked for it, the client did not
+    bool event_is_token = false;     // the engine sends one event for each token (llama.cpp)
+    std::size_t max_held_bytes = 64 * 1024;      // before the commit
+    std::size_t max_event_bytes = 1024 * 1024;   // a longer one is a protocol fault
+};
+
+enum class RelayVerdict : std::uint8_t {
+    more,      // send what slices() has, then read on
+    complete,  // the protocol's terminal was seen: send, read on for what may follow (usage, [DONE])
+    failed,    // the engine sent an error event: engine_error() has it
+    protocol,  // not a stream of events with JSON objects
+};
+
+class StreamRelay {
+public:
+    StreamRelay(AnswerReader& reader, const RelayPolicy& policy);
+
+    // The next decoded bytes; 64 readable bytes follow them. slices() is new after each call.
+    [[nodiscard]] RelayVerdict feed(std::string_view bytes);
+    // The upstream's body has ended: `complete`, or `more` when the stream is truncated.
+    [[nodiscard]] RelayVerdict end();
+
+    // What goes to the client now; views live until the next feed() or end().
+    [[nodiscard]] const std::vector<std::string_view>& slices() const noexcept { return slices_; }
+    [[nodiscard]] bool committed() const noexcept { return committed_; }
+    [[nodiscard]] bool complete() const noexcept;
+    // True when the last feed() brought data events, that is: progress (comments are not).
+    [[nodiscard]] bool progressed() const noexcept { return progressed_; }
+    [[nodiscard]] bool fed_output() const noexcept { return fed_output_; }
+    [[nodiscard]] bool fed_visible() const noexcept { return fed_visible_; }
+
+    [[nodiscard]] const Usage& usage() const noexcept { return usage_; }
+    [[nodiscard]] const SpeculationUsage& speculation() const noexcept { return speculation_; }
+    [[nodiscard]] const std::string& finish_reason() const noexcept { return finish_reason_; }
+    [[nodiscard]] std::uint64_t output_events() const noexcept { return output_events_; }
+    // Tokens of the events so far: counted where an event is a token, else estimated from bytes.
+    [[nodiscard]] std::uint64_t estimated_tokens() const noexcept { return estimated_tokens_; }
+    [[nodiscard]] const std::string& engine_error() const noexcept { return engine_error_; }
+
+private:
+    RelayVerdict drain();
+    RelayVerdict take(const http::Event& event);
+    RelayVerdict take_data(const http::Event& event);
+    void take_comment(const http::Event& event);
+    void emit(const http::Event& event, const std::vector<Edit>& edits);
+    void commit();
+    void note(const Answer& answer);
+
+    AnswerReader& reader_;
+    RelayPolicy policy_;
+    http::EventScanner scanner_;
+    std::vector<std::string_view> slices_;
+    std::deque<std::string> owned_;  // rewritten events of this call; a deque keeps the views valid
+    std::string held_;
+    std::vector<Edit> shifted_;
+    bool committed_ = false;
+    bool done_ = false;
+    bool failed_ = false;
+    bool progressed_ = false;
+    bool fed_output_ = false;
+    bool fed_visible_ = false;
+    std::uint64_t seen_choices_ = 0;
+    std::uint64_t finished_choices_ = 0;
+    std::uint64_t output_events_ = 0;
+    std::uint64_t estimated_tokens_ = 0;
+    Usage usage_;
+    SpeculationUsage speculation_;
+    std::string finish_reason_;
+    std::string engine_error_;
+};
+
+}  // namespace weir::gateway

@@ -1,0 +1,170 @@
+#include "gateway/stream_relay.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace weir::gateway {
+namespace {
+
+constexpr std::array<std::string_view, 2> hidden{"timings", "system_fingerprint"};
+
+const std::string role = R"(data: {"model":"r","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]})" "\n\n";
+const std::string hello = R"(data: {"model":"r","choices":[{"index":0,"delta":{"content":"hello"},"finish_reason":null}]})" "\n\n";
+const std::string finish = R"(data: {"model":"r","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"predicted_n":3}})" "\n\n";
+const std::string usage = R"(data: {"model":"r","choices":[],"usage":{"prompt_tokens":4,"completion_tokens":3}})" "\n\n";
+const std::string done = "data: [DONE]\n\n";
+const std::string error = R"(data: {"error":{"message":"boom","code":500}})" "\n\n";
+
+std::string seen_by_client(std::string text) {
+    for (std::size_t at; (at = text.find("\"r\"")) != std::string::npos;) text.replace(at, 3, "\"alias\"");
+    for (const std::string_view gone : {R"(,"timings":{"predicted_n":3})"})
+        if (const auto at = text.find(gone); at != std::string::npos) text.erase(at, gone.size());
+    return text;
+}
+
+struct Relayed {
+    std::string sent;
+    RelayVerdict last{};
+    RelayVerdict at_end{};
+};
+
+Relayed relay(StreamRelay& stream, std::string_view text, std::size_t piece) {
+    Relayed result;
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+        std::string part{text.substr(at, piece)};
+        const std::size_t size = part.size();
+        part.append(64, '\0');
+        result.last = stream.feed({part.data(), size});
+        result.sent += joined(stream.slices());
+        if (result.last == RelayVerdict::failed || result.last == RelayVerdict::protocol) return result;
+    }
+    result.at_end = stream.end();
+    result.sent += joined(stream.slices());
+    return result;
+}
+
+RelayPolicy policy() {
+    RelayPolicy value;
+    value.answer = {.alias_json = "\"alias\"", .private_members = hidden};
+    return value;
+}
+
+TEST(StreamRelay, AnySplitOfTheBytesGivesTheClientTheSame) {
+    const std::string text = role + ": ping\n\n" + hello + finish + done;
+    for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+        AnswerReader reader;
+        StreamRelay stream{reader, policy()};
+        const auto result = relay(stream, text, piece);
+        EXPECT_EQ(result.sent, seen_by_client(text)) << piece;
+        EXPECT_EQ(result.at_end, RelayVerdict::complete) << piece;
+        EXPECT_EQ(stream.usage().completion_tokens, 3U);
+        EXPECT_EQ(stream.finish_reason(), "stop");
+    }
+}
+
+TEST(StreamRelay, NothingLeavesBeforeTheFirstOutput) {
+    AnswerReader reader;
+    StreamRelay stream{reader, policy()};
+    std::string bytes = role + ": ping\n\n";
+    const std::size_t size = bytes.size();
+    bytes.append(64, '\0');
+    EXPECT_EQ(stream.feed({bytes.data(), size}), RelayVerdict::more);
+    EXPECT_TRUE(stream.slices().empty());
+    EXPECT_FALSE(stream.committed());
+}
+
+struct EndCase {
+    const char* name;
+    std::string text;
+    RelayVerdict at_end;
+    bool committed;
+};
+
+TEST(StreamRelay, KnowsACompleteStreamFromATruncatedOne) {
+    const EndCase cases[] = {
+        {"finish reason and done", role + hello + finish + done, RelayVerdict::complete, true},
+        {"finish reason without done", role + hello + finish, RelayVerdict::complete, true},
+        {"done without finish reason", role + hello + done, RelayVerdict::complete, true},
+        {"cut after output", role + hello, RelayVerdict::more, true},
+        {"cut before output", role, RelayVerdict::more, false},
+        {"nothing at all", "", RelayVerdict::more, false},
+        {"no text, but a finish reason", role + finish, RelayVerdict::complete, true},
+        {"one of two choices finished", role + R"(data: {"choices":[{"index":1,"delta":{"content":"x"}}]})" "\n\n" + finish, RelayVerdict::more, true},
+        {"last event without its blank line", role + hello + "data: [DONE]", RelayVerdict::complete, true},
+    };
+    for (const auto& c : cases) {
+        AnswerReader reader;
+        StreamRelay stream{reader, policy()};
+        EXPECT_EQ(relay(stream, c.text, 1000000).at_end, c.at_end) << c.name;
+        EXPECT_EQ(stream.committed(), c.committed) << c.name;
+    }
+}
+
+TEST(StreamRelay, HidesTheUsageEventOnlyWhenWeirAskedForIt) {
+    for (const bool hide : {true, false}) {
+        AnswerReader reader;
+        auto rules = policy();
+        rules.hide_usage_event = hide;
+        StreamRelay stream{reader, rules};
+        const auto result = relay(stream, role + hello + finish + usage + done, 50);
+        EXPECT_EQ(result.sent, seen_by_client(role + hello + finish + (hide ? "" : usage) + done));
+        EXPECT_EQ(stream.usage().prompt_tokens, 4U);
+    }
+}
+
+TEST(StreamRelay, AnErrorEventStopsTheStreamAndIsKeptForTheReply) {
+    for (const auto& before : {std::string{}, role, role + hello}) {
+        AnswerReader reader;
+        StreamRelay stream{reader, policy()};
+        const auto result = relay(stream, before + error + done, 1000000);
+        EXPECT_EQ(result.last, RelayVerdict::failed);
+        EXPECT_EQ(result.sent, before == role + hello ? seen_by_client(before) : "");
+        EXPECT_EQ(stream.engine_error(), R"({"error":{"message":"boom","code":500}})");
+        EXPECT_FALSE(stream.complete());
+    }
+}
+
+TEST(StreamRelay, WhatIsNotAJsonObjectIsAProtocolFault) {
+    for (const std::string bad : {"data: hello\n\n", "data: [1]\n\n", "data: {\"a\":\n\n", "data:\n\n"}) {
+        AnswerReader reader;
+        StreamRelay stream{reader, policy()};
+        EXPECT_EQ(relay(stream, bad, 1000000).last, RelayVerdict::protocol) << bad;
+    }
+}
+
+TEST(StreamRelay, AFloodOfCommentsBeforeTheCommitStaysBounded) {
+    AnswerReader reader;
+    auto rules = policy();
+    rules.max_held_bytes = 100;
+    StreamRelay stream{reader, rules};
+    std::string flood;
+    for (int i = 0; i < 1000; ++i) flood += ": keep-alive\n\n";
+    const auto result = relay(stream, flood + hello + finish, 1000);
+    EXPECT_LT(result.sent.size(), 100 + hello.size() + finish.size() + 100);
+    EXPECT_NE(result.sent.find("hello"), std::string::npos);
+    EXPECT_FALSE(stream.progressed());
+}
+
+TEST(StreamRelay, DataOverSeveralLinesIsEditedToo) {
+    AnswerReader reader;
+    StreamRelay stream{reader, policy()};
+    const auto result = relay(stream, "data: {\"model\":\"r\",\ndata: \"choices\":[{\"index\":0,\"text\":\"a\",\"finish_reason\":\"stop\"}]}\n\n", 7);
+    EXPECT_EQ(result.sent, "data: {\"model\":\"alias\",\ndata: \"choices\":[{\"index\":0,\"text\":\"a\",\"finish_reason\":\"stop\"}]}\n\n");
+}
+
+TEST(StreamRelay, CountsTokensByEventOrByBytes) {
+    for (const bool by_event : {true, false}) {
+        AnswerReader reader;
+        auto rules = policy();
+        rules.event_is_token = by_event;
+        StreamRelay stream{reader, rules};
+        const std::string twelve = R"(data: {"choices":[{"index":0,"delta":{"content":"twelve bytes"}}]})" "\n\n";
+        (void)relay(stream, twelve + twelve, 1000000);
+        EXPECT_EQ(stream.output_events(), 2U);
+        EXPECT_EQ(stream.estimated_tokens(), by_event ? 2U : 6U);
+    }
+}
+
+}  // namespace
+}  // namespace weir::gateway

@@ -1,0 +1,31 @@
+#include "gateway/upstream_body.h"
+
+#include "gateway/splice.h"
+
+namespace weir::gateway {
+
+UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view served_model, bool ask_for_usage)
+    : model_{json_string(served_model)} {
+    std::vector<Edit> edits;
+    edits.push_back({inspected.model_value.begin, inspected.model_value.end, model_});
+    added_usage_ = ask_for_usage && inspected.stream && !inspected.include_usage_asked;
+    if (added_usage_) {
+        const auto& options = inspected.stream_options;
+        if (!options.present()) {
+            model_ += R"(,"stream_options":{"include_usage":true})";
+            edits.back().replacement = model_;
+        } else if (!inspected.stream_options_is_object) {
+            edits.push_back({options.begin, options.end, R"({"include_usage":true})"});
+        } else if (inspected.include_usage.present()) {
+            edits.push_back({inspected.include_usage.begin, inspected.include_usage.end, "true"});
+        } else {
+            const std::string_view member = inspected.stream_options_is_empty ? R"("include_usage":true)" : R"("include_usage":true,)";
+            edits.push_back({options.end, options.end, member});
+        }
+    }
+    splice(body, edits, slices_);
+}
+
+std::size_t UpstreamBody::bytes() const noexcept { return total_bytes(slices_); }
+
+}  // namespace weir::gateway

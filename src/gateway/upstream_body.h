@@ -1,0 +1,32 @@
+// UpstreamBody: the request body as an engine gets it: the client's bytes with `model` replaced by the pool's
+// served model and, where the engine needs it, `stream_options.include_usage` set. Source: contract.md, "Byte fidelity".
+#pragma once
+
+#include "gateway/inspect.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::gateway {
+
+// The slices point into `body` and into `owned_`; both outlive their use.
+class UpstreamBody {
+public:
+    // `ask_for_usage`: the engine tells usage of a stream only when asked (engine::Adapter).
+    UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view served_model, bool ask_for_usage);
+    UpstreamBody(const UpstreamBody&) = delete;
+    UpstreamBody& operator=(const UpstreamBody&) = delete;
+
+    [[nodiscard]] const std::vector<std::string_view>& slices() const noexcept { return slices_; }
+    [[nodiscard]] std::size_t bytes() const noexcept;
+    // True when Weir set the option, so the usage event is not for the client.
+    [[nodiscard]] bool added_usage() const noexcept { return added_usage_; }
+
+private:
+    std::string model_;
+    std::vector<std::string_view> slices_;
+    bool added_usage_ = false;
+};
+
+}  // namespace weir::gateway

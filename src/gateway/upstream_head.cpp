@@ -1,0 +1,65 @@
+#include "gateway/upstream_head.h"
+
+#include <algorithm>
+#include <array>
+
+namespace weir::gateway {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> passed{"anthropic-version", "anthropic-beta", "accept-language", "tracestate"};
+
+bool is_lower_hex(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+bool is_zero(std::string_view text) { return text.find_first_not_of('0') == std::string_view::npos; }
+
+void add(std::string& head, std::string_view name, std::string_view value) {
+    head.append(name).append(": ").append(value).append("\r\n");
+}
+
+}  // namespace
+
+std::optional<TraceParent> parse_traceparent(std::string_view text) {
+    if (text.size() != 55 || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
+    const auto version = text.substr(0, 2), trace = text.substr(3, 32), span = text.substr(36, 16), flags = text.substr(53, 2);
+    if (version != "00" || !is_lower_hex(trace) || !is_lower_hex(span) || !is_lower_hex(flags)) return std::nullopt;
+    if (is_zero(trace) || is_zero(span)) return std::nullopt;
+    return TraceParent{std::string{trace}, std::string{flags}};
+}
+
+ForwardedFields forwarded_fields(const http::FieldTable& client) {
+    ForwardedFields kept;
+    if (const auto trace = client.find("traceparent")) kept.trace = parse_traceparent(*trace);
+    for (const auto name : passed) {
+        // A trace state without its valid parent means nothing to anybody.
+        if (name == "tracestate" && !kept.trace) continue;
+        if (const auto value = client.find(name)) add(kept.text, name, *value);
+    }
+    return kept;
+}
+
+std::string upstream_head(const UpstreamTarget& target, const ForwardedFields& forwarded) {
+    std::string head;
+    head.reserve(512 + forwarded.text.size());
+    head.append("POST ").append(target.path).append(" HTTP/1.1\r\n");
+    add(head, "host", target.authority);
+    add(head, "user-agent", "weir");
+    add(head, "content-type", "application/json");
+    add(head, "content-length", std::to_string(target.body_bytes));
+    add(head, "accept", target.stream ? "text/event-stream" : "application/json");
+    add(head, "accept-encoding", "identity");
+    add(head, "x-request-id", target.request_id);
+    if (!target.credential.empty()) {
+        head.append("authorization: Bearer ").append(target.credential).append("\r\n");
+    }
+    if (forwarded.trace) {
+        head.append("traceparent: 00-").append(forwarded.trace->trace_id).append("-").append(target.span_id);
+        head.append("-").append(forwarded.trace->flags).append("\r\n");
+    }
+    head.append(forwarded.text).append("\r\n");
+    return head;
+}
+
+}  // namespace weir::gateway

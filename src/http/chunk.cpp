@@ -1,0 +1,123 @@
+#include "http/chunk.h"
+
+#include "http/ascii.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <cstring>
+
+namespace weir::http {
+namespace {
+
+// The value of a hexadecimal digit, or -1.
+int hex_value(char c) noexcept {
+    if (is_digit(c)) return c - '0';
+    const char lower = to_lower(c);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+}  // namespace
+
+std::expected<ChunkDecoder::Decoded, std::string_view> ChunkDecoder::decode(std::span<char> bytes) noexcept {
+    assert(state_ != State::done);
+    Decoded decoded;
+    while (decoded.consumed < bytes.size() && state_ != State::done) {
+        if (state_ != State::data) {
+            if (!step(bytes[decoded.consumed])) return std::unexpected{complaint()};
+            ++decoded.consumed;
+            continue;
+        }
+        const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size() - decoded.consumed));
+        if (decoded.payload != decoded.consumed) {
+            std::memmove(bytes.data() + decoded.payload, bytes.data() + decoded.consumed, run);
+        }
+        decoded.payload += run;
+        decoded.consumed += run;
+        left_ -= run;
+        if (left_ == 0) state_ = State::data_return;
+    }
+    decoded.end = state_ == State::done;
+    return decoded;
+}
+
+// Takes one byte of framing; false when it must not be there.
+bool ChunkDecoder::step(char c) noexcept {
+    const auto expect = [this, c](char wanted, State next) {
+        if (c != wanted) return false;
+        state_ = next;
+        return true;
+    };
+    switch (state_) {
+        case State::size_first:
+        case State::size_more: return take_size(c);
+        case State::extension:
+            if (c == '\r') return expect('\r', State::size_line_feed);
+            return is_value_char(c) && ++extension_bytes_ <= max_extension_bytes;
+        case State::size_line_feed: return expect('\n', left_ > 0 ? State::data : State::trailer_first);
+        case State::data_return: return expect('\r', State::data_line_feed);
+        case State::data_line_feed: digits_ = 0; return expect('\n', State::size_first);
+        case State::trailer_first:
+        case State::trailer_name:
+        case State::trailer_value: return take_trailer(c);
+        case State::trailer_line_feed: return expect('\n', State::trailer_first);
+        case State::last_line_feed: return expect('\n', State::done);
+        case State::data:
+        case State::done: break;
+    }
+    return false;
+}
+
+bool ChunkDecoder::take_size(char c) noexcept {
+    if (const int value = hex_value(c); value >= 0) {
+        state_ = State::size_more;
+        left_ = left_ << 4U | static_cast<std::uint64_t>(value);
+        return ++digits_ <= 16;
+    }
+    if (state_ == State::size_first || (c != ';' && c != '\r')) return false;
+    state_ = c == ';' ? State::extension : State::size_line_feed;
+    return true;
+}
+
+bool ChunkDecoder::take_trailer(char c) noexcept {
+    if (c == '\r' && state_ != State::trailer_name) {
+        state_ = state_ == State::trailer_first ? State::last_line_feed : State::trailer_line_feed;
+        return true;
+    }
+    if (++trailer_bytes_ > max_trailer_bytes) return false;
+    if (state_ == State::trailer_value) return is_value_char(c);
+    if (c == ':' && state_ == State::trailer_name) {
+        state_ = State::trailer_value;
+        return true;
+    }
+    state_ = State::trailer_name;
+    return is_token_char(c);
+}
+
+std::string_view ChunkDecoder::complaint() const noexcept {
+    switch (state_) {
+        case State::size_first:
+        case State::size_more: return "a chunk's size is not a hexadecimal number of at most 16 digits";
+        case State::extension: return "a chunk's extension is too long or holds a control character";
+        case State::size_line_feed:
+        case State::data_return:
+        case State::data_line_feed: return "a chunk's line does not end in CRLF";
+        case State::trailer_first:
+        case State::trailer_name:
+        case State::trailer_value:
+        case State::trailer_line_feed:
+        case State::last_line_feed: return "the trailer of a chunked body is malformed or too long";
+        case State::data:
+        case State::done: break;
+    }
+    return "the chunked coding is malformed";
+}
+
+ChunkOpening::ChunkOpening(std::uint64_t size) noexcept {
+    auto* const end = std::to_chars(text_.data(), text_.data() + 16, size, 16).ptr;
+    end[0] = '\r';
+    end[1] = '\n';
+    length_ = static_cast<std::uint8_t>(end + 2 - text_.data());
+}
+
+}  // namespace weir::http

@@ -1,0 +1,207 @@
+#include "http/exchange.h"
+
+#include "http/free_memory.h"
+#include "http/gather.h"
+#include "http/head_parser.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+
+namespace weir::http {
+namespace {
+
+constexpr std::uint8_t most_informational_heads = 16;
+
+}  // namespace
+
+Exchange::Exchange(std::unique_ptr<State> state) : state_{std::move(state)} {}
+Exchange::Exchange(Exchange&&) noexcept = default;
+Exchange& Exchange::operator=(Exchange&&) noexcept = default;
+Exchange::~Exchange() = default;
+
+bool Exchange::reused() const noexcept { return state_->connection->served > 0; }
+std::uint64_t Exchange::bytes_received() const noexcept { return state_->received_bytes; }
+void Exchange::spoil() noexcept { state_->reusable = false; }
+
+io::Task<base::Status> Exchange::send(std::span<const std::string_view> slices, io::Wait wait) {
+    return state_->send(slices, wait);
+}
+io::Task<base::Result<const ResponseHead*>> Exchange::read_head(io::Wait wait) { return state_->read_head(wait); }
+io::Task<base::Result<BodyPart>> Exchange::read_body(io::Wait wait) { return state_->read_body(wait); }
+
+Exchange::State::State(std::shared_ptr<ClientPool::State> owner, std::unique_ptr<ClientConnection> taken) noexcept
+    : pool{std::move(owner)}, connection{std::move(taken)} {}
+
+Exchange::State::~State() {
+    if (ended_ && reusable && head_.keep_alive) pool->put(std::move(connection), head_);
+}
+
+std::unexpected<base::Error> Exchange::State::failed(const base::Error& error) {
+    reusable = false;
+    return std::unexpected{error};
+}
+
+std::unexpected<base::Error> Exchange::State::failed(base::ErrorCode code, std::string_view message) {
+    return failed(base::Error{code, connection->authority + ": " + std::string{message}});
+}
+
+io::Task<base::Status> Exchange::State::send(std::span<const std::string_view> slices, io::Wait wait) {
+    Gather gather{{.slices = slices}};
+    std::array<iovec, 64> window;
+    io::Socket& socket = connection->socket;
+    while (!gather.done() && !have_head_) {
+        const auto filled = gather.fill(window);
+        if (!std::exchange(sent_any_, true)) {
+            const std::string_view first{static_cast<const char*>(filled[0].iov_base), filled[0].iov_len};
+            to_head_request_ = first.starts_with("HEAD ");
+        }
+        const auto count = socket.try_writev(filled);
+        if (count) gather.advance(count->bytes);
+        if (count && !count->would_block) continue;
+        if (count) {
+            const base::Status ready = co_await socket.wait_either(wait);
+            if (!ready) co_return failed(ready.error());
+        }
+        const auto answered = take_early_answer(!count);
+        if (!answered) co_return std::unexpected{answered.error()};
+        if (!count && !*answered) co_return failed(base::ErrorCode::closed, count.error().message());
+        if (socket.may_be_readable() && !*answered) {
+            // The read budget of this turn is used up: give way instead of turning in a circle.
+            const base::Status ready = co_await socket.wait_readable(wait);
+            if (!ready) co_return failed(ready.error());
+        }
+    }
+    if (!gather.done()) reusable = false;
+    co_return base::Status{};
+}
+
+base::Result<bool> Exchange::State::take_early_answer(bool peer_stopped_reading) {
+    // After a reset what was received before it is still there, but the loop may not have told us yet.
+    while (!have_head_ && (peer_stopped_reading || connection->socket.may_be_readable())) {
+        const auto bytes = try_read();
+        if (!bytes) return std::unexpected{bytes.error()};
+        if (!*bytes) return failed(base::ErrorCode::closed, "closed while the request was being sent");
+        if ((*bytes)->empty()) break;
+        pending_.append((*bytes)->data(), (*bytes)->size());
+        const auto found = take_head();
+        if (!found) return found;
+    }
+    return have_head_;
+}
+
+io::Task<base::Result<const ResponseHead*>> Exchange::State::read_head(io::Wait wait) {
+    while (!have_head_) {
+        const auto bytes = co_await read_some(wait);
+        if (!bytes) co_return std::unexpected{bytes.error()};
+        if (!*bytes) co_return failed(base::ErrorCode::closed, "closed before the response head was complete");
+        pending_.append((*bytes)->data(), (*bytes)->size());
+        const auto found = take_head();
+        if (!found) co_return std::unexpected{found.error()};
+    }
+    co_return &head_;
+}
+
+base::Result<bool> Exchange::State::take_head() {
+    while (!have_head_) {
+        const auto end = scanner_.scan(pending_);
+        if (!end) return failed(base::ErrorCode::protocol, end.error());
+        const auto limit = pool->limits.header_bytes;
+        if (*end > limit || (*end == 0 && pending_.size() > limit)) {
+            return failed(base::ErrorCode::too_large, "the response head is longer than the limit");
+        }
+        if (*end == 0) return false;
+        auto parsed = parse_head(*end);
+        if (!parsed) return parsed;
+    }
+    return true;
+}
+
+// True when it is the final head, false for 1xx.
+base::Result<bool> Exchange::State::parse_head(std::size_t bytes) {
+    head_bytes_.assign(pending_, 0, bytes);
+    pending_.erase(0, bytes);
+    scanner_.restart();
+    auto parsed = parse_response_head(head_bytes_, to_head_request_);
+    if (!parsed) return failed(base::ErrorCode::protocol, parsed.error().message);
+    if (parsed->status / 100 == 1) {
+        if (parsed->status == 101 || ++informational_heads_ > most_informational_heads) {
+            return failed(base::ErrorCode::protocol, "an informational response that nobody asked for");
+        }
+        return false;
+    }
+    head_ = std::move(*parsed);
+    left_ = head_.content_length;
+    have_head_ = true;
+    return true;
+}
+
+io::Task<base::Result<BodyPart>> Exchange::State::read_body(io::Wait wait) {
+    assert(have_head_ && !ended_ && "read_head() first, and nothing behind the end");
+    free_memory(handed_out_);
+    const bool nothing_follows = head_.framing == Framing::none;
+    if (!pending_.empty() || nothing_follows) {
+        handed_out_ = std::exchange(pending_, std::string{});
+        handed_out_.reserve(handed_out_.size() + ClientPool::State::padding_bytes);
+        const auto part = decode(handed_out_);
+        if (!part || part->end || !part->bytes.empty()) co_return part;
+    }
+    while (true) {
+        const auto bytes = co_await read_some(wait);
+        if (!bytes) co_return std::unexpected{bytes.error()};
+        if (!*bytes && head_.framing == Framing::until_close) {
+            ended_ = true;
+            co_return BodyPart{.bytes = {}, .end = true};
+        }
+        if (!*bytes) co_return failed(base::ErrorCode::closed, "closed before the response body was complete");
+        const auto part = decode(**bytes);
+        if (!part || part->end || !part->bytes.empty()) co_return part;
+    }
+}
+
+base::Result<BodyPart> Exchange::State::decode(std::span<char> bytes) {
+    switch (head_.framing) {
+        case Framing::none: return end_of_body(bytes, 0, 0);
+        case Framing::until_close: return BodyPart{.bytes = {bytes.data(), bytes.size()}};
+        case Framing::length: {
+            const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
+            left_ -= taken;
+            if (left_ > 0) return BodyPart{.bytes = {bytes.data(), taken}};
+            return end_of_body(bytes, taken, taken);
+        }
+        case Framing::chunked: {
+            const auto decoded = chunks_.decode(bytes);
+            if (!decoded) return failed(base::ErrorCode::protocol, decoded.error());
+            if (!decoded->end) return BodyPart{.bytes = {bytes.data(), decoded->payload}};
+            return end_of_body(bytes, decoded->consumed, decoded->payload);
+        }
+    }
+    return failed(base::ErrorCode::internal, "unknown framing");
+}
+
+// Whatever follows a response was not asked for, and would be taken for the next one.
+BodyPart Exchange::State::end_of_body(std::span<char> bytes, std::size_t used, std::size_t payload) noexcept {
+    ended_ = true;
+    if (used < bytes.size()) reusable = false;
+    return {.bytes = {bytes.data(), payload}, .end = true};
+}
+
+io::Task<base::Result<std::optional<std::span<char>>>> Exchange::State::read_some(io::Wait wait) {
+    while (true) {
+        const base::Status readable = co_await connection->socket.wait_readable(wait);
+        if (!readable) co_return failed(readable.error());
+        const auto bytes = try_read();
+        if (!bytes || !*bytes || !(*bytes)->empty()) co_return bytes;
+    }
+}
+
+base::Result<std::optional<std::span<char>>> Exchange::State::try_read() {
+    const auto count = connection->socket.try_read(pool->buffer_span());
+    if (!count) return failed(base::ErrorCode::closed, count.error().message());
+    if (count->end_of_stream) return std::nullopt;
+    received_bytes += count->bytes;
+    return pool->buffer_span().first(count->bytes);
+}
+
+}  // namespace weir::http

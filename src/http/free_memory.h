@@ -1,0 +1,11 @@
+// Gives a string's memory back. `text = std::string{}` does not: libstdc++ then keeps the old allocation, and a
+// connection that waits would hold a buffer.
+#pragma once
+
+#include <string>
+
+namespace weir::http {
+
+inline void free_memory(std::string& text) noexcept { std::string{}.swap(text); }
+
+}  // namespace weir::http

@@ -1,0 +1,36 @@
+#include "http/gather.h"
+
+#include <cassert>
+
+namespace weir::http {
+
+std::span<const iovec> Gather::fill(std::span<iovec> window) const noexcept {
+    std::size_t used = 0;
+    std::size_t offset = offset_;
+    for (std::size_t index = index_; index < count() && used < window.size(); ++index) {
+        const auto rest = part(index).substr(offset);
+        offset = 0;
+        // The kernel only reads from it.
+        if (!rest.empty()) window[used++] = {.iov_base = const_cast<char*>(rest.data()), .iov_len = rest.size()};
+    }
+    return window.first(used);
+}
+
+void Gather::advance(std::size_t bytes) noexcept {
+    offset_ += bytes;
+    skip_empty();
+}
+
+void Gather::skip_empty() noexcept {
+    while (index_ < count() && offset_ >= part(index_).size())
+        offset_ -= part(index_++).size();
+    assert((index_ < count() || offset_ == 0) && "more was sent than there was");
+}
+
+std::string_view Gather::part(std::size_t index) const noexcept {
+    if (index == 0) return parts_.head;
+    if (index == 1) return parts_.opening;
+    return index - 2 < parts_.slices.size() ? parts_.slices[index - 2] : parts_.closing;
+}
+
+}  // namespace weir::http

@@ -1,0 +1,165 @@
+#include "http/request_reader.h"
+
+#include "http/free_memory.h"
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace weir::http {
+namespace {
+
+// A connection that was accepted while the server drains may have its request under way.
+constexpr std::chrono::seconds drain_grace{1};
+
+std::unexpected<HeadError> fault(Fault kind, std::string_view message) noexcept {
+    return std::unexpected{HeadError{.fault = kind, .message = message}};
+}
+
+}  // namespace
+
+io::Task<std::expected<bool, HeadError>> RequestReader::read_head() {
+    scanner_.restart();
+    blank_line_seen_ = false;
+    auto deadline = server_.now() + server_.limits.header_timeout;
+    std::expected<bool, HeadError> found = take_head();
+    while (found && !*found) {
+        const bool between_requests = pending_.empty();
+        if (between_requests) {
+            free_memory(pending_);
+            const bool came = co_await wait_between_requests();
+            if (!came) co_return false;
+            deadline = server_.now() + server_.limits.header_timeout;
+        }
+        const auto bytes = co_await read_some(deadline);
+        if (!bytes && between_requests) co_return false;  // it ended without a byte of a request
+        if (!bytes) co_return std::unexpected{bytes.error()};
+        pending_.append(bytes->data(), bytes->size());
+        found = take_head();
+    }
+    served_one_ = true;
+    co_return found;
+}
+
+// True when there is something to read (perhaps the end of the stream).
+io::Task<bool> RequestReader::wait_between_requests() {
+    const io::Wait idle{.deadline = server_.now() + server_.limits.idle_timeout, .cancel = &server_.draining};
+    const base::Status waited = co_await socket_.wait_readable(idle);
+    if (waited || waited.error().code() != base::ErrorCode::cancelled) co_return waited.has_value();
+    const auto patience = served_one_ ? base::Nanoseconds{0} : base::Nanoseconds{drain_grace};
+    const io::Wait grace{.deadline = server_.now() + patience, .cancel = &server_.cut};
+    const base::Status waited_again = co_await socket_.wait_readable(grace);
+    co_return waited_again.has_value();
+}
+
+// What one read gives, in the shared scratch buffer: valid until the caller suspends.
+io::Task<std::expected<std::span<char>, HeadError>> RequestReader::read_some(base::Instant deadline) {
+    while (true) {
+        const base::Status readable = co_await socket_.wait_readable({.deadline = deadline, .cancel = &server_.cut});
+        if (!readable && readable.error().code() == base::ErrorCode::timeout) {
+            co_return fault(Fault::slow, "the request did not come in time");
+        }
+        if (!readable) co_return fault(Fault::client_closed, "the connection ended within the request");
+        const auto count = socket_.try_read(server_.scratch_span());
+        if (!count || count->end_of_stream) {
+            co_return fault(Fault::client_closed, "the client ended the connection within the request");
+        }
+        if (count->bytes == 0) continue;
+        last_byte_at_ = server_.now();
+        co_return server_.scratch_span().first(count->bytes);
+    }
+}
+
+// Moves a complete head from pending_ to head_bytes_.
+std::expected<bool, HeadError> RequestReader::take_head() {
+    while (true) {
+        const auto end = scanner_.scan(pending_);
+        if (!end) return fault(Fault::malformed, end.error());
+        const auto limit = server_.limits.header_bytes;
+        if (*end > limit || (*end == 0 && pending_.size() > limit)) {
+            return fault(Fault::head_too_large, "the request head is longer than the limit");
+        }
+        if (*end == 0) return false;
+        const bool blank_line = *end == 2;
+        if (!blank_line) head_bytes_.assign(pending_, 0, *end);
+        pending_.erase(0, *end);
+        if (!blank_line) return parse();
+        // Some clients send one CRLF too many behind a body (RFC 9112, 2.2).
+        if (std::exchange(blank_line_seen_, true)) return fault(Fault::malformed, "blank lines before the request");
+        scanner_.restart();
+    }
+}
+
+std::expected<bool, HeadError> RequestReader::parse() {
+    auto parsed = parse_request_head(head_bytes_);
+    if (!parsed) return std::unexpected{parsed.error()};
+    head_ = std::move(*parsed);
+    body_ = head_.framing == Framing::none ? BodyState::consumed : BodyState::unread;
+    return true;
+}
+
+void RequestReader::release_head() noexcept {
+    head_ = RequestHead{};
+    free_memory(head_bytes_);
+}
+
+bool RequestReader::body_is_pending() const noexcept {
+    return body_ == BodyState::unread && head_.framing == Framing::length && pending_.size() >= head_.content_length;
+}
+
+bool RequestReader::consumed() noexcept {
+    if (body_is_pending()) {
+        pending_.erase(0, static_cast<std::size_t>(head_.content_length));
+        if (pending_.empty()) free_memory(pending_);
+        body_ = BodyState::consumed;
+    }
+    return body_ == BodyState::consumed;
+}
+
+io::Task<std::expected<std::string, HeadError>> RequestReader::read_body() {
+    if (body_ == BodyState::consumed) {
+        std::string nothing;
+        nothing.reserve(BodyAssembler::padding_bytes);
+        co_return nothing;
+    }
+    body_ = BodyState::failed;
+    const auto limit = server_.limits.body_bytes;
+    if (head_.framing == Framing::length && head_.content_length > limit) {
+        co_return fault(Fault::body_too_large, "Content-Length is over the limit");
+    }
+    if (head_.expect_continue && pending_.empty() && !send_continue()) {
+        co_return fault(Fault::client_closed, "the client ended the connection within the request");
+    }
+    auto read = co_await assemble_body(BodyAssembler{head_.framing, head_.content_length, limit});
+    if (read) body_ = BodyState::consumed;
+    co_return read;
+}
+
+io::Task<std::expected<std::string, HeadError>> RequestReader::assemble_body(BodyAssembler body) {
+    const auto deadline = server_.now() + server_.limits.body_timeout;
+    const auto taken = body.add(pending_);
+    if (!taken) co_return std::unexpected{taken.error()};
+    pending_.erase(0, *taken);
+    if (pending_.empty()) free_memory(pending_);
+    while (!body.whole()) {
+        const auto bytes = co_await read_some(deadline);
+        if (!bytes) co_return std::unexpected{bytes.error()};
+        const auto used = body.add(*bytes);
+        if (!used) co_return std::unexpected{used.error()};
+        const auto rest = bytes->subspan(*used);
+        pending_.assign(rest.data(), rest.size());
+    }
+    co_return body.take();
+}
+
+// False when the client does not take it. The connection has nothing unsent, so these bytes fit.
+bool RequestReader::send_continue() noexcept {
+    static constexpr std::string_view text = "HTTP/1.1 100 Continue\r\n\r\n";
+    std::array<char, text.size()> bytes{};
+    text.copy(bytes.data(), bytes.size());
+    const std::array<iovec, 1> slices{iovec{.iov_base = bytes.data(), .iov_len = bytes.size()}};
+    const auto count = socket_.try_writev(slices);
+    return count && count->bytes == text.size();
+}
+
+}  // namespace weir::http

@@ -1,0 +1,122 @@
+#include "http/response_writer.h"
+
+#include "http/free_memory.h"
+
+#include <array>
+#include <cassert>
+#include <utility>
+
+namespace weir::http {
+
+void ResponseWriter::start(const RequestHead& head, bool last) noexcept {
+    assert(head_.empty());
+    sent_bytes_ = 0;
+    reset_ = false;
+    phase_ = Phase::waiting;
+    framing_ = Framing::none;
+    minor_version_ = static_cast<std::uint8_t>(head.minor_version);
+    to_head_request_ = head.method == "HEAD";
+    last_ = last || !head.keep_alive;
+}
+
+ResponseWriter::Ending ResponseWriter::ending() const noexcept {
+    if (reset_) return Ending::reset;
+    return last_ || phase_ != Phase::whole ? Ending::close : Ending::keep;
+}
+
+io::Task<base::Status> ResponseWriter::send(int status, std::span<const Field> fields, std::string_view body) {
+    assert(phase_ == Phase::waiting && "one response to one request");
+    const bool without_body = never_has_body(status);
+    make_head(status, without_body ? Framing::none : Framing::length, body.size(), fields);
+    phase_ = Phase::streaming;
+    const auto sent_body = without_body || to_head_request_ ? std::string_view{} : body;
+    return transmit({.head = head_, .closing = sent_body}, ChunkOpening{0}, Phase::whole);
+}
+
+void ResponseWriter::begin_stream(int status, std::span<const Field> fields) {
+    assert(phase_ == Phase::waiting && "one response to one request");
+    Framing framing = minor_version_ == 0 ? Framing::until_close : Framing::chunked;
+    if (never_has_body(status)) framing = Framing::none;
+    if (framing == Framing::until_close) last_ = true;
+    make_head(status, framing, 0, fields);
+    phase_ = Phase::streaming;
+    framing_ = to_head_request_ ? Framing::none : framing;
+    reader_.release_head();
+}
+
+io::Task<base::Status> ResponseWriter::write(std::span<const std::string_view> slices) {
+    return write_chunk(slices, false);
+}
+
+io::Task<base::Status> ResponseWriter::end_stream(std::span<const std::string_view> slices) {
+    return write_chunk(slices, true);
+}
+
+io::Task<base::Status> ResponseWriter::write_chunk(std::span<const std::string_view> slices, bool last) {
+    const ChunkOpening opening{total_bytes(slices)};
+    return transmit(frame(slices, opening.text(), last), opening, last ? Phase::whole : Phase::streaming);
+}
+
+void ResponseWriter::abort() noexcept {
+    if (phase_ == Phase::whole) return;
+    free_memory(head_);
+    phase_ = Phase::broken;
+    reset_ = framing_ == Framing::until_close && sent_bytes_ > 0;
+}
+
+void ResponseWriter::make_head(int status, Framing framing, std::uint64_t content_length,
+                               std::span<const Field> fields) {
+    if (server_.draining.fired() || !reader_.consumed()) last_ = true;
+    head_ = make_response_head({.status = status,
+                                .minor_version = minor_version_,
+                                .framing = framing,
+                                .content_length = content_length,
+                                .keep_alive = !last_,
+                                .date = server_.date.at(server_.now())},
+                               fields);
+}
+
+// The waiting head and one chunk, in the framing of the response. An empty chunk would end it, so none is made.
+Gather::Parts ResponseWriter::frame(std::span<const std::string_view> slices, std::string_view opening,
+                                    bool last) const noexcept {
+    const bool empty = opening.starts_with('0');
+    if (framing_ == Framing::none) return {.head = head_};
+    if (framing_ == Framing::until_close) return {.head = head_, .slices = slices};
+    if (empty) return {.head = head_, .closing = last ? last_chunk : std::string_view{}};
+    return {.head = head_, .opening = opening, .slices = slices, .closing = last ? "\r\n0\r\n\r\n" : "\r\n"};
+}
+
+base::Result<bool> ResponseWriter::push(Gather& gather) noexcept {
+    std::array<iovec, 64> window;
+    while (!gather.done()) {
+        const auto count = socket_.try_writev(gather.fill(window));
+        if (!count) return base::fail(base::ErrorCode::closed, count.error().message());
+        gather.advance(count->bytes);
+        sent_bytes_ += count->bytes;
+        if (count->would_block) return false;
+    }
+    return true;
+}
+
+io::Task<base::Status> ResponseWriter::transmit(Gather::Parts parts, ChunkOpening opening, Phase next) {
+    if (phase_ != Phase::streaming) co_return base::fail(base::ErrorCode::closed, "the response has ended");
+    if (!parts.opening.empty()) parts.opening = opening.text();
+    Gather gather{parts};
+    auto pushed = push(gather);
+    while (pushed && !*pushed) {
+        const auto before = sent_bytes_;
+        const io::Wait wait{.deadline = server_.now() + server_.limits.write_stall_timeout, .cancel = &server_.cut};
+        do {
+            const base::Status writable = co_await socket_.wait_writable(wait);
+            pushed = writable ? push(gather) : base::Result<bool>{std::unexpect, writable.error()};
+        } while (pushed && !*pushed && sent_bytes_ == before);
+    }
+    free_memory(head_);
+    if (phase_ == Phase::streaming) phase_ = pushed ? next : Phase::broken;
+    reset_ = reset_ || !pushed;
+    if (next == Phase::whole) reader_.release_head();
+    if (!pushed) co_return std::unexpected{pushed.error()};
+    co_return base::Status{};
+}
+
+}  // namespace weir::http

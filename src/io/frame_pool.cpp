@@ -1,0 +1,73 @@
+#include "io/frame_pool.h"
+
+#include <array>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+namespace weir::io {
+namespace {
+
+#if __has_feature(address_sanitizer)
+constexpr bool recycle = false;
+#else
+constexpr bool recycle = true;
+#endif
+
+constexpr std::size_t granule_bytes = 64;
+constexpr std::size_t class_count = 64;
+constexpr std::size_t kept_bytes_per_class = 64 * 1024;
+
+struct FreeFrame {
+    FreeFrame* next;
+};
+
+// Trivially destructible, so that it may still be read while the thread's other objects are being destroyed.
+struct FreeLists {
+    std::array<FreeFrame*, class_count> heads{};
+    std::array<std::uint32_t, class_count> counts{};
+    bool closed = false;
+};
+constinit thread_local FreeLists lists;
+
+struct Reaper {
+    Reaper() = default;
+    Reaper(const Reaper&) = delete;
+    Reaper& operator=(const Reaper&) = delete;
+    ~Reaper() {
+        lists.closed = true;
+        for (FreeFrame*& head : lists.heads) {
+            while (head != nullptr)
+                ::operator delete(std::exchange(head, head->next));
+        }
+    }
+    void touch() noexcept {}
+};
+thread_local Reaper reaper;
+
+constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes - 1) / granule_bytes; }
+constexpr std::size_t class_bytes(std::size_t index) noexcept { return (index + 1) * granule_bytes; }
+
+}  // namespace
+
+void* allocate_frame(std::size_t bytes) {
+    const std::size_t index = class_of(bytes);
+    if (!recycle || index >= class_count) return ::operator new(bytes);
+    FreeFrame* const frame = lists.heads[index];
+    if (frame == nullptr) return ::operator new(class_bytes(index));
+    lists.heads[index] = frame->next;
+    --lists.counts[index];
+    return frame;
+}
+
+void free_frame(void* frame, std::size_t bytes) noexcept {
+    const std::size_t index = class_of(bytes);
+    const bool keep = recycle && index < class_count && !lists.closed &&
+                      (lists.counts[index] + 1) * class_bytes(index) <= kept_bytes_per_class;
+    if (!keep) return ::operator delete(frame);
+    if (lists.counts[index] == 0) reaper.touch();  // its construction arranges for the clean-up at thread exit
+    lists.heads[index] = ::new (frame) FreeFrame{lists.heads[index]};
+    ++lists.counts[index];
+}
+
+}  // namespace weir::io

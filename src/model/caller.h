@@ -1,0 +1,33 @@
+// Caller: who is asking, as the key says. Names come from the configuration only, so they may be labels.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace weir::model {
+
+enum class Permission : std::uint8_t { debug, priority, workload, cohort };
+
+class PermissionSet {
+public:
+    constexpr void add(Permission permission) noexcept { bits_ = static_cast<std::uint8_t>(bits_ | bit(permission)); }
+    [[nodiscard]] constexpr bool contains(Permission permission) const noexcept { return (bits_ & bit(permission)) != 0; }
+    friend constexpr bool operator==(PermissionSet, PermissionSet) = default;
+
+private:
+    static constexpr std::uint8_t bit(Permission permission) noexcept {
+        return static_cast<std::uint8_t>(1U << static_cast<unsigned>(permission));
+    }
+    std::uint8_t bits_ = 0;
+};
+
+struct Caller {
+    std::string tenant;
+    std::string team;         // "" = none
+    std::string application;  // "" = none
+    std::string workload;     // "" = none
+    std::string key;          // the key's name, never its secret
+    PermissionSet permissions;
+};
+
+}  // namespace weir::model

@@ -1,0 +1,30 @@
+// SqliteStore: records in one SQLite file (WAL, synchronous=NORMAL: what was committed survives the death of the process,
+// the last moments may not survive the death of the machine). Migrations are numbered and only go forward.
+// Threads: one at a time; other processes may read the file meanwhile.
+#pragma once
+
+#include "ports/record_store.h"
+
+#include <memory>
+#include <string>
+
+namespace weir::store {
+
+class SqliteStore final : public ports::RecordStore {
+public:
+    // Creates the file (mode 0600) and brings its schema up to date. Errors: unavailable (cannot open, a newer schema,
+    // not a database), with the path.
+    [[nodiscard]] static base::Result<std::unique_ptr<SqliteStore>> open(const std::string& path);
+    ~SqliteStore() override;
+
+    [[nodiscard]] base::Status insert(std::span<const model::RequestRecord> records) override;
+    [[nodiscard]] base::Result<std::optional<std::string>> find_json(const std::string& request_id) override;
+    [[nodiscard]] std::uint64_t skipped() const noexcept override;
+
+private:
+    struct State;
+    explicit SqliteStore(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace weir::store
