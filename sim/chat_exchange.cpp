@@ -111,7 +111,10 @@ io::Task<void> ChatExchange::stream(http::ResponseSink& sink, io::Cancel& client
         if (unfinished_ == 0) {
             const auto last = last_events();
             const std::array<std::string_view, 2> slices{events, last};
-            [[maybe_unused]] const auto ended = co_await sink.end_stream(slices);
+            const auto told = co_await sink.write(slices);
+            if (!told) co_return;
+            // A packet of its own, as vLLM's server sends it: readers meet the end behind [DONE], not with it.
+            [[maybe_unused]] const auto ended = co_await sink.end_stream({});
             co_return;
         }
         // Without events the write only sends the head, as an engine does before its first token.

@@ -14,7 +14,6 @@ namespace weir::sim {
 namespace {
 
 using simdjson::dom::element;
-using simdjson::dom::element_type;
 using simdjson::dom::object;
 
 constexpr int most_choices = 128;

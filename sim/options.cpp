@@ -134,6 +134,7 @@ void read_keys(const Document& document, const Node& map, const std::vector<Key>
         return;
     }
     std::vector<std::string_view> names;
+    names.reserve(keys.size());
     for (const auto& key : keys)
         names.push_back(key.name);
     for (const auto& node : map.children()) {

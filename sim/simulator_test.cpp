@@ -22,7 +22,6 @@ namespace weir::sim {
 namespace {
 
 using test::Connection;
-using test::Response;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -307,7 +306,23 @@ TEST(Simulator, a_client_that_leaves_aborts_its_request_streamed_or_not) {
         }
         EXPECT_TRUE(reaches(sim, aborts, ++expected)) << stream;
         EXPECT_TRUE(reaches(sim, running_now, 0)) << stream;
+        EXPECT_EQ(sample(sim, R"(vllm:e2e_request_latency_seconds_count{engine="0",model_name="sim/tiny"})"), expected);
     }
+}
+
+TEST(Simulator, takes_the_time_that_its_steps_take_and_counts_what_it_is_late) {
+    const Running sim{"tiny-fast"};
+    const auto begin = base::monotonic_now();
+    const auto response =
+        test::post(sim.port(), "/v1/chat/completions", chat_body(R"(,"max_tokens":1000,"ignore_eos":true)"));
+    const double took = base::to_seconds(base::monotonic_now() - begin);
+    EXPECT_EQ(response.status, 200);
+    constexpr double simulated = 1000 * 0.0003;
+    constexpr double margin = 0.6;  // of a busy machine; a step that began late by its own wake-up would cost more
+    const double late = sample(sim, "weir_sim_late_seconds_total");
+    EXPECT_GE(late, 0);
+    EXPECT_GE(took, simulated);
+    EXPECT_LE(took, simulated + late + margin);
 }
 
 TEST(Simulator, stopping_cuts_open_streams_short_of_their_end) {
@@ -316,11 +331,12 @@ TEST(Simulator, stopping_cuts_open_streams_short_of_their_end) {
     connection.send(test::post_request(
         "/v1/chat/completions",
         R"({"model":"sim/crowd","messages":[{"role":"user","content":"a"}],"max_tokens":4000,"ignore_eos":true,"stream":true})"));
-    EXPECT_THAT(connection.receive_until(R"("role":"assistant")"), HasSubstr("200 OK"));
+    auto all = connection.receive_until(R"("role":"assistant")");
+    EXPECT_THAT(all, HasSubstr("200 OK"));
     sim.stop();
-    const auto rest = connection.receive_until("\r\n0\r\n\r\n");
-    EXPECT_THAT(rest, Not(HasSubstr("[DONE]")));
-    EXPECT_THAT(rest, Not(HasSubstr("\r\n0\r\n\r\n")));
+    all += connection.receive_until("\r\n0\r\n\r\n");
+    EXPECT_THAT(all, Not(HasSubstr("[DONE]")));
+    EXPECT_THAT(all, Not(HasSubstr("\r\n0\r\n\r\n")));
 }
 
 TEST(Simulator, holds_two_thousand_streams_at_once) {

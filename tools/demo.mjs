@@ -134,14 +134,13 @@ async function watch(traffic, until) {
 
 // Every request that got past authentication must be in the gateway's own count; the last ones take a moment.
 async function gatewayCount(address, wanted) {
-  let counted;
-  for (let i = 0; i < 20; ++i) {
+  for (let i = 0; ; ++i) {
     const samples = parseMetrics((await call(address, { path: '/metrics', timeoutMs: 5000 })).body);
-    counted = sum(samples, 'weir_requests_total');
-    if (counted >= wanted) return counted;
+    const all = sum(samples, 'weir_requests_total');
+    const pools = [...new Set(engines.map((engine) => engine.pool))].map((pool) => [pool, sum(samples, 'weir_requests_total', { pool, status: '200' })]);
+    if (all >= wanted || i === 20) return { all, pools };
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  return counted;
 }
 
 function summarise(view, traffic, counted) {
@@ -154,7 +153,8 @@ function summarise(view, traffic, counted) {
   }
   const refused = [...recorded.refusals.values()].reduce((total, one) => total + one, 0);
   console.log(`  ${recorded.sent} requests sent: ${answered} answered, ${refused} refused on purpose, ${recorded.cut} cut at the end`);
-  console.log(`  the gateway counted ${counted} requests that got past authentication`);
+  const served = counted.pools.map(([pool, number]) => `${number} served by ${pool}`).join(', ');
+  console.log(`  the gateway counted ${counted.all} requests that got past authentication: ${served}`);
 }
 
 async function run(directory, until) {
@@ -172,7 +172,11 @@ async function run(directory, until) {
   const wanted = traffic.recorded.authenticated + asked;
   const counted = await gatewayCount(addresses.metrics, wanted);
   summarise(view, traffic, counted);
-  if (counted < wanted) traffic.recorded.unexpected.push(`the gateway counted ${counted} of ${wanted} requests`);
+  if (counted.all < wanted) traffic.recorded.unexpected.push(`the gateway counted ${counted.all} of ${wanted} requests`);
+  for (const pool of view.pools) {
+    const told = counted.pools.find(([name]) => name === pool.name)?.[1] ?? 0;
+    if (told < pool.requests) traffic.recorded.unexpected.push(`the gateway counted ${told} of ${pool.requests} answers of ${pool.name}`);
+  }
   for (const what of traffic.recorded.unexpected) console.error(`demo: unexpected: ${what}`);
   return traffic.recorded.unexpected.length > 0 ? 1 : 0;
 }

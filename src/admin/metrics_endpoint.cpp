@@ -50,7 +50,8 @@ Problem problem_of(http::Fault fault, std::string_view message) {
 }
 
 io::Task<void> send(PlainReply reply, http::ResponseSink& sink) {
-    const std::array<http::Field, 3> fields{{{"content-type", reply.content_type}, {"cache-control", "no-store"}, {"allow", reply.allow}}};
+    const std::array<http::Field, 3> fields{
+        {{"content-type", reply.content_type}, {"cache-control", "no-store"}, {"allow", reply.allow}}};
     const std::size_t count = reply.allow.empty() ? 2 : 3;
     // A client that went away needs no answer; nobody else has to know.
     const auto sent = co_await sink.send(reply.status, std::span{fields}.first(count), reply.body);

@@ -36,24 +36,49 @@ TEST_P(PageTest, AnswersAsDocumented) {
 std::vector<PageCase> page_cases() {
     const std::string json = "application/json";
     return {
-        {.name = "metrics", .path = "/metrics", .content_type = "text/plain; version=0.0.4; charset=utf-8", .body_holds = "weir_requests_total 1\n"},
-        {.name = "head_of_metrics", .method = "HEAD", .path = "/metrics", .content_type = "text/plain; version=0.0.4; charset=utf-8"},
+        {.name = "metrics",
+         .path = "/metrics",
+         .content_type = "text/plain; version=0.0.4; charset=utf-8",
+         .body_holds = "weir_requests_total 1\n"},
+        {.name = "head_of_metrics",
+         .method = "HEAD",
+         .path = "/metrics",
+         .content_type = "text/plain; version=0.0.4; charset=utf-8"},
         {.name = "alive", .path = "/livez", .body_holds = "alive"},
         {.name = "P024_alive_while_draining", .path = "/livez", .ready = false, .body_holds = "alive"},
         {.name = "ready", .path = "/readyz", .body_holds = "ready"},
         {.name = "not_ready_says_why", .path = "/readyz", .ready = false, .status = 503, .body_holds = "draining"},
         {.name = "head_of_readyz_while_draining", .method = "HEAD", .path = "/readyz", .ready = false, .status = 503},
-        {.name = "metrics_while_draining", .path = "/metrics", .ready = false, .content_type = "text/plain; version=0.0.4; charset=utf-8"},
-        {.name = "post_is_refused", .method = "POST", .path = "/metrics", .status = 405, .content_type = json, .body_holds = R"("code":"method_not_allowed")", .allow = "GET, HEAD"},
-        {.name = "lower_case_method_is_another_method", .method = "get", .path = "/livez", .status = 405, .content_type = json, .allow = "GET, HEAD"},
+        {.name = "metrics_while_draining",
+         .path = "/metrics",
+         .ready = false,
+         .content_type = "text/plain; version=0.0.4; charset=utf-8"},
+        {.name = "post_is_refused",
+         .method = "POST",
+         .path = "/metrics",
+         .status = 405,
+         .content_type = json,
+         .body_holds = R"("code":"method_not_allowed")",
+         .allow = "GET, HEAD"},
+        {.name = "lower_case_method_is_another_method",
+         .method = "get",
+         .path = "/livez",
+         .status = 405,
+         .content_type = json,
+         .allow = "GET, HEAD"},
         {.name = "root", .path = "/", .status = 404, .content_type = json, .body_holds = R"("code":"not_found")"},
         {.name = "no_path_below_a_page", .path = "/metrics/", .status = 404, .content_type = json},
         {.name = "no_admin_api_here", .path = "/admin/v1/config", .status = 404, .content_type = json},
-        {.name = "unknown_path_wins_over_method", .method = "DELETE", .path = "/v1/models", .status = 404, .content_type = json},
+        {.name = "unknown_path_wins_over_method",
+         .method = "DELETE",
+         .path = "/v1/models",
+         .status = 404,
+         .content_type = json},
     };
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, PageTest, testing::ValuesIn(page_cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Pages, PageTest, testing::ValuesIn(page_cases()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace weir::admin

@@ -40,6 +40,17 @@ TEST(Random, BelowStaysBelowAndReachesEverything) {
     EXPECT_EQ(random.below(1), 0U);
 }
 
+TEST(Random, BelowHasNoBiasWhereTheRemainderIsLarge) {
+    // 2^64 is one and a third times this bound: taking the remainder alone would draw the lowest third half of the
+    // time.
+    constexpr std::uint64_t bound = 3ULL << 62U;
+    Random random{7};
+    int low = 0;
+    for (int i = 0; i < 6000; ++i)
+        low += random.below(bound) < bound / 3 ? 1 : 0;
+    EXPECT_NEAR(low, 2000, 200);
+}
+
 TEST(Random, UnitIsInItsRangeAndCentred) {
     Random random{7};
     double sum = 0;

@@ -124,6 +124,21 @@ TEST(Yaml, RefusesWithThePosition) {
     }
 }
 
+std::string repeated(std::string_view part, int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i)
+        text += part;
+    return text;
+}
+
+TEST(Yaml, CopiesThroughAliasesCountAgainstTheLimits) {
+    const std::string uses = "[&a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]" + repeated(", *a", 50) + "]";
+    EXPECT_TRUE(problems_of(uses, {.nodes = 200}).contains("more than 200 values"));
+    EXPECT_EQ(problems_of(uses, {.nodes = 1000}), "");
+    EXPECT_TRUE(problems_of("[&a [[1]], [[*a]]]", {.depth = 5}).contains("deeper than 5 levels"));
+    EXPECT_EQ(problems_of("[&a [[1]], [[*a]]]", {.depth = 6}), "");
+}
+
 TEST(Yaml, LimitsAreExact) {
     const YamlLimits small{.file_bytes = 40, .scalar_bytes = 8, .nodes = 4, .depth = 3};
     EXPECT_EQ(problems_of("[1, 2, 3]", small), "");
@@ -133,13 +148,6 @@ TEST(Yaml, LimitsAreExact) {
     EXPECT_EQ(problems_of("12345678", small), "");
     EXPECT_TRUE(problems_of("123456789", small).contains("longer than 8 bytes"));
     EXPECT_TRUE(problems_of(std::string(41, '#'), small).contains("larger than 40 bytes"));
-}
-
-std::string repeated(std::string_view part, int times) {
-    std::string text;
-    for (int i = 0; i < times; ++i)
-        text += part;
-    return text;
 }
 
 // Ten aliases of ten aliases of ...: 10^9 values in 500 bytes.

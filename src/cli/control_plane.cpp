@@ -4,6 +4,7 @@
 #include "io/reactor.h"
 #include "io/task_group.h"
 
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -57,6 +58,7 @@ struct ControlPlane::State {
     control::Prober prober;
     io::TaskGroup tasks;
     std::unique_ptr<io::Acceptor> acceptor;
+    std::optional<io::ListenerSet> listener;  // holds the lock on the port while it is served
     std::shared_ptr<const gateway::Snapshot> snapshot;  // keeps the slots that the prober writes to
     std::jthread thread;
 };
@@ -70,6 +72,7 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::start(io::ListenerSet 
     if (!reactor) return std::unexpected{std::move(reactor).error()};
     auto state = std::make_unique<State>(*std::move(reactor), board, std::move(hooks));
     state->acceptor = std::make_unique<io::Acceptor>(*state->reactor, metrics_listener.take(0), [target = state.get()](int accepted) { target->server.adopt(accepted); });
+    state->listener = std::move(metrics_listener);
     auto plane = std::unique_ptr<ControlPlane>{new ControlPlane{std::move(state)}};
     plane->publish(std::move(snapshot));
     plane->state_->thread = std::jthread{[target = plane->state_.get()] { target->reactor->run(); }};

@@ -97,6 +97,14 @@ TEST(ConfigProblems, ZeroTimeoutsAreRefused) {
               "");  // 0 = at once, which has a meaning here
 }
 
+TEST(ConfigProblems, ALimitOfZeroIsRefused) {
+    EXPECT_EQ(
+        problems_of(with("    aliases: [chat]", "    limits: {requests: 0/min}\n    aliases: [chat]")),
+        "f:30:24: tenants.acme.limits.requests: must be more than 0 (for no limit leave the key out), not '0/min'\n");
+    EXPECT_TRUE(problems_of(with("    aliases: [chat]", "    limits: {concurrency: 0}\n    aliases: [chat]"))
+                    .contains("must be from 1 to 1000000, not '0'"));
+}
+
 TEST(ConfigProblems, ReplicaAddresses) {
     const auto at = [](std::string_view message) {
         return "f:6:16: pools.plain.replicas[0]: " + std::string{message} + "\n";

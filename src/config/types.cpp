@@ -191,7 +191,8 @@ Type<base::Rate> rate() {
     const auto parse = [](std::string_view text) -> base::Result<base::Rate> {
         auto value = base::parse_rate(text);
         if (value && value->amount == 0)
-            return base::fail(base::ErrorCode::invalid_argument, "must be more than 0; leave the key out for no limit");
+            return base::fail(base::ErrorCode::invalid_argument,
+                              "must be more than 0 (for no limit leave the key out)");
         return value;
     };
     return single<base::Rate>({.expected = "a rate",

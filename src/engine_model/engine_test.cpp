@@ -72,7 +72,7 @@ struct Trial {
         ASSERT_TRUE(std::is_sorted(positions.rbegin(), positions.rend()));
         ASSERT_LE(c.accepted, c.draft_tokens);
         ASSERT_LE(c.draft_tokens, k * c.drafts);
-        const auto inside = static_cast<std::uint64_t>(engine.running() + engine.waiting());
+        const auto inside = static_cast<std::uint64_t>(engine.running()) + static_cast<std::uint64_t>(engine.waiting());
         ASSERT_EQ(c.submitted, c.finished_stop + c.finished_length + c.aborted + inside);
     }
     [[nodiscard]] int total(RequestId id) const {
@@ -158,6 +158,7 @@ TEST(Engine, no_more_run_than_allowed_and_the_rest_wait_in_order) {
     EXPECT_EQ(run.engine.waiting(), 3);
     run.drain();
     std::vector<std::uint64_t> order;
+    order.reserve(run.finished.size());
     for (const auto& one : run.finished)
         order.push_back(one.id.value);
     EXPECT_THAT(order, testing::ElementsAre(1, 2, 3, 4, 5));
@@ -189,6 +190,7 @@ TEST(Engine, a_full_cache_sends_the_youngest_back_and_loses_no_token) {
     parameters.kv_blocks = 20;  // 320 tokens for 4 sequences that grow to 160
     Trial run{parameters};
     std::vector<RequestId> ids;
+    ids.reserve(4);
     for (int i = 0; i < 4; ++i)
         ids.push_back(run.submit({.prompt_tokens = 60, .max_output_tokens = 100}));
     run.drain();
@@ -197,6 +199,28 @@ TEST(Engine, a_full_cache_sends_the_youngest_back_and_loses_no_token) {
         EXPECT_EQ(run.total(id), 100);
     EXPECT_EQ(run.engine.kv_usage(), 0.0);
     EXPECT_EQ(run.engine.counters().prompt_tokens, 240U) << "a prompt that is computed twice counts once";
+}
+
+TEST(Engine, a_preempted_sequence_waits_for_the_next_step_and_computes_everything_again) {
+    auto parameters = plain();
+    parameters.step_token_budget = 32;
+    parameters.context_tokens = 128;
+    parameters.kv_blocks = 10;
+    Trial run{parameters};
+    for (int i = 0; i < 2; ++i)
+        (void)run.submit({.prompt_tokens = 60, .max_output_tokens = 40});
+    int computed = 0;
+    for (int i = 0; i < 1000 && run.engine.counters().preemptions == 0; ++i)
+        computed += run.step().batch_tokens;
+    ASSERT_EQ(run.engine.counters().preemptions, 1U);
+    EXPECT_EQ(run.engine.running(), 1) << "the room it left is not given back to it at once";
+    EXPECT_EQ(run.engine.waiting(), 1);
+    for (int i = 0; i < 1000 && !run.engine.idle(); ++i)
+        computed += run.step().batch_tokens;
+    constexpr int once = 2 * (60 + 39);  // the last token of each is never computed
+    EXPECT_GE(computed, once + 80) << "the victim had grown beyond 80 tokens";
+    for (const auto& one : run.finished)
+        EXPECT_EQ(one.output_tokens, 40);
 }
 
 TEST(Engine, drafts_end_where_the_context_ends) {

@@ -25,6 +25,7 @@ io::Task<AttemptResult> Attempt::run() {
     auto& moments = settlement_.moments;
     if (!moments.dispatched) moments.dispatched = base::monotonic_now();
     moments.attempt_began = base::monotonic_now();
+    moments.upstream_first.reset();
     const Limit connect = sooner(plan_.pool->config->timeouts.connect, Reason::upstream_error);
     auto opened = co_await services_.upstream.open(plan_.replica->origin, plan_.fresh_connection, wait_until(connect));
     if (!opened) {
@@ -55,7 +56,15 @@ io::Task<AttemptResult> Attempt::converse(http::Exchange& exchange) {
     const auto sent = co_await exchange.send(slices, wait_until(limit));
     if (!sent) co_return failure_of(sent.error(), limit, "sending the request", exchange.bytes_received());
     const auto read = co_await exchange.read_head(wait_until(limit));
-    if (!read) co_return failure_of(read.error(), limit, "waiting for its answer", exchange.bytes_received());
+    if (!read) {
+        auto failure = failure_of(read.error(), limit, "waiting for its answer", exchange.bytes_received());
+        // An answer that ends within its head is no HTTP; one that never began is a lost connection.
+        if (failure.outcome == AttemptOutcome::reset && exchange.bytes_received() > 0) {
+            failure.outcome = AttemptOutcome::protocol;
+            failure.refusal->reason = Reason::upstream_protocol;
+        }
+        co_return failure;
+    }
     const http::ResponseHead& head = **read;
     if (head.status != 200) co_return co_await relay_refusal(exchange, head);
     if (plan_.stream) co_return co_await relay_stream(exchange, head);
@@ -100,12 +109,8 @@ RelayPolicy Attempt::relay_policy() const {
 }
 
 void Attempt::response_fields(std::vector<http::Field>& fields, bool stream) {
-    const auto now = base::monotonic_now();
-    const auto& moments = settlement_.moments;
-    const double queue = base::to_ms(*moments.dispatched - moments.last_request_byte);
-    const double upstream = base::to_ms(now - *moments.attempt_began);
-    const double own = std::max(0.0, base::to_ms(now - moments.last_request_byte) - queue - upstream);
-    server_timing_ = fmt::format("queue;dur={:.1f}, upstream;dur={:.1f}, gateway;dur={:.1f}", queue, upstream, own);
+    const auto split = telemetry::split_time(settlement_.moments, base::monotonic_now());
+    server_timing_ = fmt::format("queue;dur={:.1f}, upstream;dur={:.1f}, gateway;dur={:.1f}", base::to_ms(split.queue), base::to_ms(split.upstream), base::to_ms(split.gateway));
     if (stream) {
         fields.push_back({"content-type", "text/event-stream; charset=utf-8"});
         fields.push_back({"cache-control", "no-cache"});

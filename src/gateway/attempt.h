@@ -59,6 +59,7 @@ private:
     io::Task<AttemptResult> converse(http::Exchange& exchange);
     io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
+    io::Task<void> drain_framing(http::Exchange& exchange);
     io::Task<base::Status> forward(StreamRelay& relay);
     io::Task<AttemptResult> finish_stream(StreamRelay& relay);
     io::Task<AttemptResult> break_stream(StreamRelay& relay, AttemptResult failure);
@@ -83,6 +84,7 @@ private:
     base::Instant began_{};
     std::string server_timing_;
     std::uint64_t delivered_estimate_ = 0;
+    bool framing_ended_ = false;  // the upstream body's last chunk was read
 };
 
 }  // namespace weir::gateway

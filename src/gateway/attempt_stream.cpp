@@ -10,6 +10,8 @@ using model::Reason;
 
 namespace {
 
+constexpr std::chrono::milliseconds framing_patience{20};
+
 bool is_event_stream(const http::ResponseHead& head) {
     const auto type = head.fields.find("content-type");
     return type && type->starts_with("text/event-stream");
@@ -32,7 +34,11 @@ io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const ht
     StreamRelay relay{services_.reader, relay_policy()};
     auto result = co_await pump(exchange, relay);
     note_usage(relay);
-    if (result.outcome == AttemptOutcome::ok) co_return co_await finish_stream(relay);
+    if (result.outcome == AttemptOutcome::ok) {
+        auto finished = co_await finish_stream(relay);
+        if (!framing_ended_) co_await drain_framing(exchange);
+        co_return finished;
+    }
     if (result.outcome == AttemptOutcome::client_closed || !sink_.begun()) co_return result;
     co_return co_await break_stream(relay, std::move(result));
 }
@@ -55,6 +61,7 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
             co_return failure;
         }
         const bool end = part->end;
+        framing_ended_ = end;
         auto verdict = relay.feed(part->bytes);
         if (relay.fed_output() && !settlement_.moments.upstream_first) settlement_.moments.upstream_first = services_.reactor.now();
         const auto sent = co_await forward(relay);
@@ -71,6 +78,8 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
                                     .refusal = Refusal{.reason = Reason::upstream_protocol, .message = "The engine sent an event that is not a JSON object."},
                                     .answered = false};
         }
+        // Nothing of the protocol comes behind its [DONE]: the client is not kept waiting for the framing.
+        if (!end && relay.done()) co_return complete;
         if (!end) continue;
         verdict = relay.end();
         const auto flushed = co_await forward(relay);
@@ -84,12 +93,23 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
     }
 }
 
+// Engines send the last chunk in a packet of its own; a connection that gets it in time can be used again.
+io::Task<void> Attempt::drain_framing(http::Exchange& exchange) {
+    const Limit soon{services_.reactor.now() + framing_patience, Reason::upstream_timeout_idle};
+    while (true) {
+        const auto part = co_await exchange.read_body(wait_until(soon));
+        if (part && part->end) co_return;
+        if (part && part->bytes.empty()) continue;
+        exchange.spoil();
+        co_return;
+    }
+}
+
 io::Task<base::Status> Attempt::forward(StreamRelay& relay) {
     if (relay.slices().empty()) co_return base::Status{};
     if (!sink_.begun()) begin_response(200, true);
     const auto written = co_await sink_.write(relay.slices());
     if (!written) co_return written;
-    // What left now may have been held back since an earlier read, so the flags of the whole stream count, not of this read.
     auto& moments = settlement_.moments;
     delivered_estimate_ = relay.estimated_tokens();
     if (relay.fed_output()) {
@@ -110,9 +130,8 @@ io::Task<base::Status> Attempt::forward(StreamRelay& relay) {
 io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
     const auto ended = co_await sink_.end_stream({});
     if (!ended) co_return gone();
+    settlement_.served(200);
     auto& record = settlement_.record;
-    record.status = 200;
-    record.outcome = Outcome::ok;
     record.delivered_tokens = record.completion_tokens ? record.completion_tokens : std::optional{relay.estimated_tokens()};
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }

@@ -11,7 +11,6 @@ namespace weir::gateway {
 using base::ErrorCode;
 using base::Result;
 using model::AttemptOutcome;
-using model::Outcome;
 using model::Reason;
 
 namespace {
@@ -43,6 +42,8 @@ AttemptResult classify(const http::ResponseHead& head, std::string_view body) {
         return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = "The engine refused the gateway's own credential; an operator must set the pool's credential."});
     if (status == 404 && error.is_model_missing)
         return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = "The engine does not serve the model that is configured for it."});
+    // Many engines repeat the status as the code; that is none.
+    if (error.code.find_first_not_of("0123456789") == std::string::npos) error.code.clear();
     if (error.message.empty()) error.message = fmt::format("The engine answered with status {}.", status);
     Refusal refusal{.reason = Reason::upstream_rejected, .message = error.message, .param = error.param, .status = status, .code = error.code, .type = error.type,
                     .retry_after = std::nullopt, .allow = ""};
@@ -119,8 +120,7 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     response_fields(fields, false);
     const auto sent = co_await sink_.send(status, fields, edited);
     if (!sent) co_return gone();
-    record.status = status;
-    record.outcome = Outcome::ok;
+    settlement_.served(status);
     record.delivered_tokens = record.completion_tokens;
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }

@@ -19,14 +19,14 @@ enum class Key : std::uint8_t {
     model, stream, stream_options, messages, max_tokens, max_completion_tokens, n, best_of, temperature, tools, functions,
     response_format, structured_outputs, guided_json, guided_regex, guided_choice, guided_grammar, logprobs, top_logprobs,
     prompt_logprobs, min_p, logit_bias, min_tokens, presence_penalty, frequency_penalty, repetition_penalty, echo, suffix,
-    reasoning_effort, count,
+    reasoning_effort, previous_response_id, background, count,
 };
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Key::count)> key_names{
     "model", "stream", "stream_options", "messages", "max_tokens", "max_completion_tokens", "n", "best_of", "temperature", "tools",
     "functions", "response_format", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
     "logprobs", "top_logprobs", "prompt_logprobs", "min_p", "logit_bias", "min_tokens", "presence_penalty", "frequency_penalty",
-    "repetition_penalty", "echo", "suffix", "reasoning_effort"};
+    "repetition_penalty", "echo", "suffix", "reasoning_effort", "previous_response_id", "background"};
 
 std::optional<Key> key_of(std::string_view name) {
     for (std::size_t i = 0; i < key_names.size(); ++i)
@@ -71,6 +71,8 @@ public:
             case Key::max_completion_tokens: saw_max_completion_tokens_ = true; return read_count(name, value, out_.max_tokens);
             case Key::n: return read_choices(name, value);
             case Key::temperature: return read_temperature(name, value);
+            case Key::previous_response_id: return needs_state(name);
+            case Key::background: return read_background(name, value);
             default: return read_feature(key, name, value, type);
         }
     }
@@ -106,6 +108,18 @@ private:
         std::uint64_t number = 0;
         if (value.get_uint64().get(number)) return wrong_type(name, "a whole number of tokens, 0 or more");
         into = number;
+        return {};
+    }
+
+    static Step needs_state(std::string_view name) {
+        return std::unexpected{InspectError{Reason::unsupported_parameter,
+                                            fmt::format("'{}' needs state that this gateway does not hold; leave it out.", name), std::string{name}}};
+    }
+
+    Step read_background(std::string_view name, json::value value) {
+        bool flag = false;
+        if (auto step = read_bool(name, value, flag); !step) return step;
+        if (flag) return needs_state(name);
         return {};
     }
 

@@ -51,6 +51,8 @@ TEST(Inspect, RefusesWhatItCannotReadForSure) {
         {"stream_options is an array", R"({"model":"a","stream_options":[]})", Reason::invalid_request, "stream_options"},
         {"include_usage is a number", R"({"model":"a","stream_options":{"include_usage":1}})", Reason::invalid_request,
          "stream_options.include_usage"},
+        {"state of an earlier response", R"({"model":"a","previous_response_id":"r"})", Reason::unsupported_parameter, "previous_response_id"},
+        {"an answer in the background", R"({"model":"a","background":true})", Reason::unsupported_parameter, "background"},
         {"messages is an object", R"({"model":"a","messages":{}})", Reason::invalid_request, "messages"},
         {"a message is a string", R"({"model":"a","messages":["hi"]})", Reason::invalid_request, "messages"},
     };

@@ -60,6 +60,24 @@ std::string_view text_of(TemperatureClass temperature) {
     return "";
 }
 
+// Whether another replica could do better. A request that an engine turned down, and one whose time is over, is not repeated.
+bool another_may_help(const AttemptResult& result) {
+    switch (result.outcome) {
+        case model::AttemptOutcome::ok:
+        case model::AttemptOutcome::rejected:
+        case model::AttemptOutcome::client_closed: return false;
+        case model::AttemptOutcome::timeout: return result.refusal->reason == Reason::upstream_error;  // while connecting
+        case model::AttemptOutcome::saturated:
+        case model::AttemptOutcome::connect_failed:
+        case model::AttemptOutcome::reset:
+        case model::AttemptOutcome::failed:
+        case model::AttemptOutcome::protocol:
+        case model::AttemptOutcome::truncated:
+        case model::AttemptOutcome::stale_connection: return true;
+    }
+    return false;
+}
+
 std::string refusal_message(const routing::Refusal& refusal, const Alias& alias) {
     const auto& name = alias.config->name;
     switch (refusal.reason) {
@@ -154,9 +172,7 @@ io::Task<void> Request::list_models(Settlement& settlement, const Operation& ope
     const std::array<http::Field, 2> fields{{{"content-type", "application/json"}, {"x-request-id", id_}}};
     const auto sent = co_await sink_.send(200, fields, body);
     if (!sent) co_return settlement.client_closed(0);
-    settlement.record.status = 200;
-    settlement.record.outcome = Outcome::ok;
-    settlement.record.reason.reset();
+    settlement.served(200);
 }
 
 Request::Stage<void> Request::check_media_type() const {
@@ -192,11 +208,7 @@ io::Task<void> Request::generate(Settlement& settlement, model::Endpoint endpoin
     if (!alias) co_return co_await refuse(settlement, std::move(alias).error());
     auto eligibility = judge(settlement, **alias, *inspected, endpoint, body_.size());
     if (!eligibility) co_return co_await refuse(settlement, std::move(eligibility).error());
-    const auto choice = choose(**alias, *eligibility);
-    if (!choice)
-        co_return co_await refuse(settlement, {.reason = Reason::pools_unhealthy,
-                                               .message = refusal_message({.reason = Reason::pools_unhealthy, .parameter = {}}, **alias)});
-    co_await dispatch(settlement, **alias, *inspected, endpoint, *choice);
+    co_await dispatch(settlement, **alias, *inspected, *eligibility);
 }
 
 Request::Stage<const Alias*> Request::resolve(Settlement& settlement, const Inspected& inspected, model::Endpoint endpoint) const {
@@ -252,7 +264,7 @@ std::optional<routing::Choice> Request::choose(const Alias& alias, const routing
         const auto& pool = snapshot_->pools[member.pool];
         for (std::uint32_t at = 0; at < pool.replicas.size(); ++at) {
             const auto& slot = *pool.replicas[at].slot;
-            if (!slot.usable()) continue;
+            if (!slot.usable() || std::ranges::find(tried_, &slot) != tried_.end()) continue;
             candidates.push_back({.pool = member.pool, .replica = at, .order = member.order, .in_flight = slot.in_flight(),
                                   .limit = pool.config->max_concurrency_per_replica.value_or(0)});
         }
@@ -260,55 +272,69 @@ std::optional<routing::Choice> Request::choose(const Alias& alias, const routing
     return routing::choose(candidates, {.first = services_.random(), .second = services_.random(), .tie = services_.random()});
 }
 
-io::Task<void> Request::dispatch(Settlement& settlement, const Alias& alias, const Inspected& inspected, model::Endpoint endpoint, const routing::Choice& choice) {
+io::Task<void> Request::dispatch(Settlement& settlement, const Alias& alias, const Inspected& inspected, const routing::Eligibility& eligibility) {
+    AttemptResult last{.outcome = model::AttemptOutcome::failed,
+                       .refusal = Refusal{.reason = Reason::pools_unhealthy, .message = refusal_message({.reason = Reason::pools_unhealthy, .parameter = {}}, alias)},
+                       .answered = false};
+    std::uint32_t budget = 1;
+    for (std::uint32_t used = 0; used < budget; ++used) {
+        const auto choice = choose(alias, eligibility);
+        if (!choice) break;
+        budget = std::max(budget, snapshot_->pools[choice->pool].config->retries.attempts);
+        last = co_await try_replica(settlement, alias, inspected, *choice);
+        if (last.outcome == model::AttemptOutcome::client_closed) co_return settlement.client_closed(sink_.begun() ? 200 : 0);
+        if (last.answered) co_return;
+        if (!another_may_help(last)) break;
+    }
+    const bool rejected = last.outcome == model::AttemptOutcome::rejected;
+    co_await refuse(settlement, *std::move(last.refusal), rejected || attempts_ == 0 ? Outcome::refused : Outcome::upstream_failed);
+}
+
+void Request::note_choice(Settlement& settlement, const AliasMember& member, const routing::Choice& choice) {
+    const auto& pool = snapshot_->pools[choice.pool];
+    auto& record = settlement.record;
+    record.pool = pool.config->name;
+    record.replica = pool.replicas[choice.replica].url;
+    record.region = pool.config->region;
+    record.assigned_arm = member.baseline ? "baseline" : "candidate";
+    record.decision.chosen_by = choice.chosen_by;
+    record.decision.score = choice.score;
+    record.engine_version = services_.engine_version ? services_.engine_version(record.pool, record.replica) : "";
+}
+
+io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias& alias, const Inspected& inspected, const routing::Choice& choice) {
     const auto& pool = snapshot_->pools[choice.pool];
     const auto& replica = pool.replicas[choice.replica];
     const auto member = std::ranges::find(alias.members, choice.pool, &AliasMember::pool);
-    auto& record = settlement.record;
-    record.pool = pool.config->name;
-    record.replica = replica.url;
-    record.region = pool.config->region;
-    record.assigned_arm = member->baseline ? "baseline" : "candidate";
-    record.decision.chosen_by = choice.chosen_by;
-    record.decision.score = choice.score;
-    if (services_.engine_version) record.engine_version = services_.engine_version(record.pool, record.replica);
+    note_choice(settlement, *member, choice);
+    tried_.push_back(replica.slot.get());
     const auto lease = replica.slot->acquire();
-    record.decision.inflight_at_dispatch = lease.before();
+    settlement.record.decision.inflight_at_dispatch = lease.before();
 
     const UpstreamBody upstream_body{body_, inspected, member->served_model, pool.adapter->needs_include_usage};
     auto allowed = alias.config->client_timeout;
     if (client_timeout_) allowed = std::min(allowed, *client_timeout_);
-    const std::string decision = decision_text(record.decision);
+    const std::string decision = decision_text(settlement.record.decision);
     AttemptPlan plan{.pool = &pool, .replica = &replica, .alias = &alias, .request_head = {}, .request_body = &upstream_body.slices(),
                      .hide_usage_event = upstream_body.added_usage(), .stream = inspected.stream,
                      .debug = entry_->caller.permissions.contains(model::Permission::debug), .fresh_connection = false,
                      .total_deadline = settlement.moments.last_request_byte + allowed, .request_id = id_,
                      .response_limit_bytes = snapshot_->config.server.limits.response_body_bytes, .decision = decision};
-    auto result = co_await attempt(settlement, plan, 1);
+    auto result = co_await attempt(settlement, plan);
     if (result.outcome == model::AttemptOutcome::stale_connection) {
         plan.fresh_connection = true;
-        result = co_await attempt(settlement, plan, 2);
+        result = co_await attempt(settlement, plan);
     }
-    if (result.outcome == model::AttemptOutcome::client_closed) co_return settlement.client_closed(sink_.begun() ? 200 : 0);
-    if (result.answered) {
-        if (!result.refusal) record.reason.reset();
-        co_return;
-    }
-    const bool rejected = result.outcome == model::AttemptOutcome::rejected;
-    co_await refuse(settlement, *std::move(result.refusal), rejected ? Outcome::refused : Outcome::upstream_failed);
-    static_cast<void>(endpoint);
+    co_return result;
 }
 
-io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan plan, int number) {
+io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan plan) {
     const auto began = base::monotonic_now();
-    const std::string engine_request_id = fmt::format("{}-{}", id_, number);
-    std::string span(16, '0');
-    fmt::format_to_n(span.data(), span.size(), "{:016x}", services_.random() | 1U);
-    std::size_t body_bytes = 0;
-    for (const auto slice : *plan.request_body) body_bytes += slice.size();
+    const std::string engine_request_id = fmt::format("{}-{}", id_, ++attempts_);
+    const std::string span = fmt::format("{:016x}", services_.random() | 1U);
     const std::string head = upstream_head({.path = model::path_of(*settlement.record.endpoint), .authority = plan.replica->origin.authority,
                                             .credential = plan.pool->config->credential.reveal(), .request_id = engine_request_id, .span_id = span,
-                                            .stream = plan.stream, .body_bytes = body_bytes},
+                                            .stream = plan.stream, .body_bytes = total_bytes(*plan.request_body)},
                                            forwarded_);
     plan.request_head = head;
     Attempt try_once{services_, settlement, source_, sink_, plan};

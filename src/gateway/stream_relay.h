@@ -45,6 +45,8 @@ public:
     [[nodiscard]] const std::vector<std::string_view>& slices() const noexcept { return slices_; }
     [[nodiscard]] bool committed() const noexcept { return committed_; }
     [[nodiscard]] bool complete() const noexcept;
+    // [DONE] was seen: nothing more can come.
+    [[nodiscard]] bool done() const noexcept { return done_; }
     // True when the last feed() brought data events, that is: progress (comments are not).
     [[nodiscard]] bool progressed() const noexcept { return progressed_; }
     [[nodiscard]] bool fed_output() const noexcept { return fed_output_; }

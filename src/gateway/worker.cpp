@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -49,6 +50,7 @@ struct WorkerGroup::Shared {
     ledger::Ledger& ledger;
     WorkerOptions options;
     std::atomic<std::size_t> connections{0};
+    std::optional<io::ListenerSet> listeners{};  // holds the lock on the port until the drain begins
 };
 
 class WorkerGroup::Worker {
@@ -177,6 +179,7 @@ base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet li
         group->workers_[i]->listen(listeners.take(i), [workers = &group->workers_]() -> Worker& {
             return **std::ranges::min_element(*workers, {}, [](const auto& worker) { return worker->load(); });
         });
+    group->shared_->listeners = std::move(listeners);
     for (auto& worker : group->workers_) worker->run();
     return group;
 }
@@ -189,6 +192,7 @@ void WorkerGroup::publish(std::shared_ptr<const Snapshot> snapshot) {
 
 void WorkerGroup::drain(std::chrono::nanoseconds timeout) {
     if (!shared_) return;
+    shared_->listeners.reset();
     for (auto& worker : workers_) worker->drain(timeout);
     for (auto& worker : workers_) worker->join();
     workers_.clear();

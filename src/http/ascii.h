@@ -1,8 +1,8 @@
 // Character classes of HTTP's grammar (RFC 9110, 9112) and comparison without case. ASCII only, no locale.
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -50,6 +50,12 @@ inline constexpr std::array<std::uint8_t, 256> classes = make_classes();
 // What a Host field or an authority without user information may hold.
 [[nodiscard]] constexpr bool is_host_char(char c) noexcept { return ascii_detail::is(c, ascii_detail::host_bit); }
 
+// How many of those `text` begins with.
+[[nodiscard]] std::size_t count_value_chars(std::string_view text) noexcept;
+[[nodiscard]] inline bool are_value_chars(std::string_view text) noexcept {
+    return count_value_chars(text) == text.size();
+}
+
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 [[nodiscard]] constexpr char to_lower(char c) noexcept {
@@ -57,14 +63,20 @@ inline constexpr std::array<std::uint8_t, 256> classes = make_classes();
 }
 
 [[nodiscard]] constexpr bool equals_ignoring_case(std::string_view left, std::string_view right) noexcept {
-    return left.size() == right.size() && std::equal(left.begin(), left.end(), right.begin(),
-                                                     [](char a, char b) { return to_lower(a) == to_lower(b); });
+    if (left.size() != right.size()) return false;
+    for (std::size_t at = 0; at < left.size(); ++at) {
+        if (left[at] != right[at] && to_lower(left[at]) != to_lower(right[at])) return false;
+    }
+    return true;
 }
 
 [[nodiscard]] constexpr std::string_view trim_blanks(std::string_view text) noexcept {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+    while (!text.empty() && is_blank(text.front()))
+        text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back()))
+        text.remove_suffix(1);
+    return text;
 }
 
 }  // namespace weir::http

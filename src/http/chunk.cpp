@@ -13,7 +13,7 @@ namespace {
 // The value of a hexadecimal digit, or -1.
 int hex_value(char c) noexcept {
     if (is_digit(c)) return c - '0';
-    const char lower = to_lower(c);
+    const int lower = c | 0x20;
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
@@ -23,6 +23,7 @@ std::expected<ChunkDecoder::Decoded, std::string_view> ChunkDecoder::decode(std:
     assert(state_ != State::done);
     Decoded decoded;
     while (decoded.consumed < bytes.size() && state_ != State::done) {
+        if (state_ == State::size_first) decoded.consumed += skip_plain_opening(bytes.subspan(decoded.consumed));
         if (state_ != State::data) {
             if (!step(bytes[decoded.consumed])) return std::unexpected{complaint()};
             ++decoded.consumed;
@@ -35,10 +36,33 @@ std::expected<ChunkDecoder::Decoded, std::string_view> ChunkDecoder::decode(std:
         decoded.payload += run;
         decoded.consumed += run;
         left_ -= run;
-        if (left_ == 0) state_ = State::data_return;
+        if (left_ > 0) break;
+        const auto rest = bytes.subspan(decoded.consumed);
+        const bool line_ends_here = rest.size() >= 2 && rest[0] == '\r' && rest[1] == '\n';
+        if (line_ends_here) decoded.consumed += 2;
+        digits_ = 0;
+        state_ = line_ends_here ? State::size_first : State::data_return;
     }
     decoded.end = state_ == State::done;
     return decoded;
+}
+
+// The common opening, "1a3" CRLF in one piece, without a step for each byte. Returns its size; 0 leaves everything to
+// step(): a last chunk, an extension, a piece, an error.
+std::size_t ChunkDecoder::skip_plain_opening(std::span<const char> bytes) noexcept {
+    constexpr std::size_t most_digits = 8;
+    std::uint64_t size = 0;
+    std::size_t digits = 0;
+    for (; digits < most_digits && digits < bytes.size(); ++digits) {
+        const int value = hex_value(bytes[digits]);
+        if (value < 0) break;
+        size = size << 4U | static_cast<std::uint64_t>(value);
+    }
+    const bool plain = size > 0 && bytes.size() >= digits + 3 && bytes[digits] == '\r' && bytes[digits + 1] == '\n';
+    if (!plain) return 0;
+    left_ = size;
+    state_ = State::data;
+    return digits + 2;
 }
 
 // Takes one byte of framing; false when it must not be there.

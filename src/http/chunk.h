@@ -42,6 +42,7 @@ private:
         last_line_feed,
         done,
     };
+    [[nodiscard]] std::size_t skip_plain_opening(std::span<const char> bytes) noexcept;
     [[nodiscard]] bool step(char c) noexcept;
     [[nodiscard]] bool take_size(char c) noexcept;
     [[nodiscard]] bool take_trailer(char c) noexcept;

@@ -84,8 +84,7 @@ base::Result<bool> Exchange::State::take_early_answer(bool peer_stopped_reading)
         if (!bytes) return std::unexpected{bytes.error()};
         if (!*bytes) return failed(base::ErrorCode::closed, "closed while the request was being sent");
         if ((*bytes)->empty()) break;
-        pending_.append((*bytes)->data(), (*bytes)->size());
-        const auto found = take_head();
+        const auto found = accept(**bytes);
         if (!found) return found;
     }
     return have_head_;
@@ -93,14 +92,34 @@ base::Result<bool> Exchange::State::take_early_answer(bool peer_stopped_reading)
 
 io::Task<base::Result<const ResponseHead*>> Exchange::State::read_head(io::Wait wait) {
     while (!have_head_) {
-        const auto bytes = co_await read_some(wait);
+        const base::Status readable = co_await connection->socket.wait_readable(wait);
+        if (!readable) co_return failed(readable.error());
+        const auto bytes = try_read();
         if (!bytes) co_return std::unexpected{bytes.error()};
         if (!*bytes) co_return failed(base::ErrorCode::closed, "closed before the response head was complete");
-        pending_.append((*bytes)->data(), (*bytes)->size());
-        const auto found = take_head();
+        if ((*bytes)->empty()) continue;
+        const auto found = accept(**bytes);
         if (!found) co_return std::unexpected{found.error()};
     }
     co_return &head_;
+}
+
+// Adds bytes of a head. One that came whole, as most do, is not copied twice.
+base::Result<bool> Exchange::State::accept(std::span<const char> bytes) {
+    const std::string_view text{bytes.data(), bytes.size()};
+    if (pending_.empty()) {
+        const auto end = scanner_.scan(text);
+        scanner_.restart();
+        if (end && *end > 0 && *end <= pool->limits.header_bytes) {
+            head_bytes_.assign(text, 0, *end);
+            pending_.reserve(text.size() - *end + ClientPool::State::padding_bytes);
+            pending_.assign(text.substr(*end));
+            const auto is_final = parse_head();
+            return is_final && !*is_final ? take_head() : is_final;
+        }
+    }
+    pending_.append(text);
+    return take_head();
 }
 
 base::Result<bool> Exchange::State::take_head() {
@@ -112,17 +131,17 @@ base::Result<bool> Exchange::State::take_head() {
             return failed(base::ErrorCode::too_large, "the response head is longer than the limit");
         }
         if (*end == 0) return false;
-        auto parsed = parse_head(*end);
-        if (!parsed) return parsed;
+        head_bytes_.assign(pending_, 0, *end);
+        pending_.erase(0, *end);
+        scanner_.restart();
+        const auto is_final = parse_head();
+        if (!is_final) return is_final;
     }
     return true;
 }
 
 // True when it is the final head, false for 1xx.
-base::Result<bool> Exchange::State::parse_head(std::size_t bytes) {
-    head_bytes_.assign(pending_, 0, bytes);
-    pending_.erase(0, bytes);
-    scanner_.restart();
+base::Result<bool> Exchange::State::parse_head() {
     auto parsed = parse_response_head(head_bytes_, to_head_request_);
     if (!parsed) return failed(base::ErrorCode::protocol, parsed.error().message);
     if (parsed->status / 100 == 1) {
@@ -148,7 +167,9 @@ io::Task<base::Result<BodyPart>> Exchange::State::read_body(io::Wait wait) {
         if (!part || part->end || !part->bytes.empty()) co_return part;
     }
     while (true) {
-        const auto bytes = co_await read_some(wait);
+        const base::Status readable = co_await connection->socket.wait_readable(wait);
+        if (!readable) co_return failed(readable.error());
+        const auto bytes = try_read();
         if (!bytes) co_return std::unexpected{bytes.error()};
         if (!*bytes && head_.framing == Framing::until_close) {
             ended_ = true;
@@ -185,15 +206,6 @@ BodyPart Exchange::State::end_of_body(std::span<char> bytes, std::size_t used, s
     ended_ = true;
     if (used < bytes.size()) reusable = false;
     return {.bytes = {bytes.data(), payload}, .end = true};
-}
-
-io::Task<base::Result<std::optional<std::span<char>>>> Exchange::State::read_some(io::Wait wait) {
-    while (true) {
-        const base::Status readable = co_await connection->socket.wait_readable(wait);
-        if (!readable) co_return failed(readable.error());
-        const auto bytes = try_read();
-        if (!bytes || !*bytes || !(*bytes)->empty()) co_return bytes;
-    }
 }
 
 base::Result<std::optional<std::span<char>>> Exchange::State::try_read() {

@@ -35,12 +35,12 @@ struct Exchange::State {
 private:
     // Bytes of one read, in the pool's buffer; empty = nothing now, nullopt = the peer has ended.
     [[nodiscard]] base::Result<std::optional<std::span<char>>> try_read();
-    [[nodiscard]] io::Task<base::Result<std::optional<std::span<char>>>> read_some(io::Wait wait);
     // Reads what has come while the request was being sent; true when it is an answer.
     [[nodiscard]] base::Result<bool> take_early_answer(bool peer_stopped_reading);
+    [[nodiscard]] base::Result<bool> accept(std::span<const char> bytes);
     // Looks for the final head in pending_; true when it is there.
     [[nodiscard]] base::Result<bool> take_head();
-    [[nodiscard]] base::Result<bool> parse_head(std::size_t bytes);
+    [[nodiscard]] base::Result<bool> parse_head();
     [[nodiscard]] base::Result<BodyPart> decode(std::span<char> bytes);
     [[nodiscard]] BodyPart end_of_body(std::span<char> bytes, std::size_t used, std::size_t payload) noexcept;
     // Passes the error on; the connection will be closed.

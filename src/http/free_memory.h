@@ -6,6 +6,10 @@
 
 namespace weir::http {
 
-inline void free_memory(std::string& text) noexcept { std::string{}.swap(text); }
+inline void free_memory(std::string& text) noexcept {
+    constexpr std::size_t without_allocation = 15;  // what libstdc++ keeps within the object
+    text.clear();
+    if (text.capacity() > without_allocation) std::string{}.swap(text);
+}
 
 }  // namespace weir::http

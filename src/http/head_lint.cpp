@@ -21,9 +21,8 @@ std::string_view take_line(std::string_view& rest) noexcept {
     return line;
 }
 
-// What the lint counts while it walks over the fields.
+// How often a field was seen that must not be there twice.
 struct Seen {
-    std::size_t fields = 0;
     std::size_t hosts = 0;
     std::size_t lengths = 0;
     std::size_t codings = 0;
@@ -42,40 +41,59 @@ Checked check_content_length(std::string_view value) noexcept {
     return {};
 }
 
-Checked check_framing(std::string_view name, std::string_view value, Seen& seen) noexcept {
-    if (equals_ignoring_case(name, "content-length")) {
-        if (++seen.lengths > 1) return malformed("Content-Length is given twice");
-        return check_content_length(value);
-    }
-    if (equals_ignoring_case(name, "transfer-encoding")) {
-        if (++seen.codings > 1) return malformed("Transfer-Encoding is given twice");
-        if (!equals_ignoring_case(value, "chunked")) return malformed("Transfer-Encoding is not exactly chunked");
-    }
+Checked check_coding(std::string_view value) noexcept {
+    if (!equals_ignoring_case(value, "chunked")) return malformed("Transfer-Encoding is not exactly chunked");
     return {};
 }
 
-Checked check_field(std::string_view line, Seen& seen) noexcept {
-    if (++seen.fields > max_fields) {
-        return std::unexpected{HeadError{.fault = Fault::head_too_large, .message = "the head has too many fields"}};
+// The fields that decide where a message ends, and whom it is for.
+Checked check_meaning(const Field& field, Seen& seen) noexcept {
+    switch (field.name.size()) {
+        case 4:
+            if (!equals_ignoring_case(field.name, "host")) return {};
+            if (++seen.hosts > 1) return malformed("Host is given twice");
+            return check_host(field.value);
+        case 14:
+            if (!equals_ignoring_case(field.name, "content-length")) return {};
+            if (++seen.lengths > 1) return malformed("Content-Length is given twice");
+            return check_content_length(field.value);
+        case 17:
+            if (!equals_ignoring_case(field.name, "transfer-encoding")) return {};
+            if (++seen.codings > 1) return malformed("Transfer-Encoding is given twice");
+            return check_coding(field.value);
+        default: return {};
     }
-    if (line.front() == ' ' || line.front() == '\t') return malformed("a field is folded over two lines");
-    const auto name_end = std::ranges::find_if_not(line, is_token_char);
-    if (name_end == line.begin() || name_end == line.end() || *name_end != ':') {
-        return malformed("a field's name is not a token followed by a colon");
-    }
-    const auto name = std::string_view{line.begin(), name_end};
-    const auto value = std::string_view{name_end + 1, line.end()};
-    if (!std::ranges::all_of(value, is_value_char)) return malformed("a field's value holds a control character");
-    if (name.size() == 4 && equals_ignoring_case(name, "host")) {
-        if (++seen.hosts > 1) return malformed("Host is given twice");
-        return check_host(trim_blanks(value));
-    }
-    return check_framing(name, trim_blanks(value), seen);
 }
 
-Checked check_fields(std::string_view rest, Seen& seen) noexcept {
-    for (auto line = take_line(rest); !line.empty(); line = take_line(rest)) {
-        if (auto checked = check_field(line, seen); !checked) return checked;
+// Cuts the next field off `rest`, its CRLF included.
+std::expected<Field, HeadError> take_field(std::string_view& rest) noexcept {
+    if (rest.starts_with(' ') || rest.starts_with('\t')) return malformed("a field is folded over two lines");
+    std::size_t name_size = 0;
+    while (name_size < rest.size() && is_token_char(rest[name_size]))
+        ++name_size;
+    if (name_size == 0 || name_size == rest.size() || rest[name_size] != ':') {
+        return malformed("a field's name is not a token followed by a colon");
+    }
+    const auto after_colon = rest.substr(name_size + 1);
+    const auto value_size = count_value_chars(after_colon);
+    if (!after_colon.substr(value_size).starts_with("\r\n")) {
+        return malformed("a field's value holds a control character");
+    }
+    const Field field{.name = rest.substr(0, name_size), .value = trim_blanks(after_colon.substr(0, value_size))};
+    rest = after_colon.substr(value_size + 2);
+    return field;
+}
+
+Checked check_fields(std::string_view rest, FieldTable& fields, Seen& seen) {
+    while (!rest.starts_with("\r\n")) {
+        if (fields.all().size() == max_fields) {
+            return std::unexpected{
+                HeadError{.fault = Fault::head_too_large, .message = "the head has too many fields"}};
+        }
+        const auto field = take_field(rest);
+        if (!field) return std::unexpected{field.error()};
+        if (auto checked = check_meaning(*field, seen); !checked) return checked;
+        fields.add(*field);
     }
     return {};
 }
@@ -89,53 +107,55 @@ Checked check_version(std::string_view version) noexcept {
         HeadError{.fault = Fault::unsupported_version, .message = "only HTTP/1.1 and HTTP/1.0 are spoken here"}};
 }
 
-Checked check_request_line(std::string_view line) noexcept {
+Checked check_request_line(std::string_view line, RequestHead& head) noexcept {
     const auto method_end = line.find(' ');
     const auto target_end = line.find(' ', method_end == std::string_view::npos ? method_end : method_end + 1);
     if (target_end == std::string_view::npos) return malformed("the request line is not: method, target, version");
-    const auto method = line.substr(0, method_end);
-    if (method.empty() || !std::ranges::all_of(method, is_token_char)) return malformed("the method is not a token");
-    const auto target = line.substr(method_end + 1, target_end - method_end - 1);
-    if (target.empty() || !std::ranges::all_of(target, is_target_char)) {
+    head.method = line.substr(0, method_end);
+    if (head.method.empty() || !std::ranges::all_of(head.method, is_token_char)) {
+        return malformed("the method is not a token");
+    }
+    head.target = line.substr(method_end + 1, target_end - method_end - 1);
+    if (head.target.empty() || !std::ranges::all_of(head.target, is_target_char)) {
         return malformed("the request target holds a character that must be escaped");
     }
+    head.minor_version = line.back() - '0';
     return check_version(line.substr(target_end + 1));
 }
 
-Checked check_status_line(std::string_view line) noexcept {
+Checked check_status_line(std::string_view line, ResponseHead& head) noexcept {
     if (auto checked = check_version(line.substr(0, line.find(' '))); !checked) return checked;
     const bool has_status = line.size() >= 13 && std::ranges::all_of(line.substr(9, 3), is_digit) && line[9] >= '1' &&
                             line[9] <= '5' && line[12] == ' ';
     if (!has_status) return malformed("the status line has no status");
-    if (!std::ranges::all_of(line.substr(13), is_value_char)) return malformed("the reason holds a control character");
+    if (!are_value_chars(line.substr(13))) return malformed("the reason holds a control character");
+    head.status = (line[9] - '0') * 100 + (line[10] - '0') * 10 + (line[11] - '0');
+    head.minor_version = line[7] - '0';
     return {};
 }
 
 // Rules about fields together, the same in both directions.
-Checked check_together(bool version_1_0, const Seen& seen) noexcept {
+Checked check_together(int minor_version, const Seen& seen) noexcept {
     if (seen.codings > 0 && seen.lengths > 0) return malformed("both Content-Length and Transfer-Encoding are given");
-    if (seen.codings > 0 && version_1_0) return malformed("Transfer-Encoding is given in HTTP/1.0");
+    if (seen.codings > 0 && minor_version == 0) return malformed("Transfer-Encoding is given in HTTP/1.0");
     return {};
 }
 
 }  // namespace
 
-std::expected<void, HeadError> lint_request(std::string_view head) noexcept {
-    const auto line = take_line(head);
-    if (auto checked = check_request_line(line); !checked) return checked;
+std::expected<void, HeadError> lint_request(std::string_view bytes, RequestHead& head) {
+    if (auto checked = check_request_line(take_line(bytes), head); !checked) return checked;
     Seen seen;
-    if (auto checked = check_fields(head, seen); !checked) return checked;
-    const bool version_1_0 = line.ends_with("1.0");
-    if (seen.hosts == 0 && !version_1_0) return malformed("the Host field is missing");
-    return check_together(version_1_0, seen);
+    if (auto checked = check_fields(bytes, head.fields, seen); !checked) return checked;
+    if (seen.hosts == 0 && head.minor_version == 1) return malformed("the Host field is missing");
+    return check_together(head.minor_version, seen);
 }
 
-std::expected<void, HeadError> lint_response(std::string_view head) noexcept {
-    const auto line = take_line(head);
-    if (auto checked = check_status_line(line); !checked) return checked;
+std::expected<void, HeadError> lint_response(std::string_view bytes, ResponseHead& head) {
+    if (auto checked = check_status_line(take_line(bytes), head); !checked) return checked;
     Seen seen;
-    if (auto checked = check_fields(head, seen); !checked) return checked;
-    return check_together(line.starts_with("HTTP/1.0"), seen);
+    if (auto checked = check_fields(bytes, head.fields, seen); !checked) return checked;
+    return check_together(head.minor_version, seen);
 }
 
 }  // namespace weir::http

@@ -1,5 +1,5 @@
 // The strict byte lint of a message head: everything two parsers could read differently is refused here, before
-// the framing parser sees it. Input: one head whose lines end in CRLF, the blank line included. Pure.
+// the framing parser sees it. Input: one head as HeadScanner found it: lines end in CRLF, the last is blank. Pure.
 #pragma once
 
 #include "http/message.h"
@@ -17,7 +17,8 @@ struct HeadError {
 
 inline constexpr std::size_t max_fields = 100;
 
-[[nodiscard]] std::expected<void, HeadError> lint_request(std::string_view head) noexcept;
-[[nodiscard]] std::expected<void, HeadError> lint_response(std::string_view head) noexcept;
+// Fill what needs no interpretation: method, target, version or status, and the fields.
+[[nodiscard]] std::expected<void, HeadError> lint_request(std::string_view bytes, RequestHead& head);
+[[nodiscard]] std::expected<void, HeadError> lint_response(std::string_view bytes, ResponseHead& head);
 
 }  // namespace weir::http

@@ -5,6 +5,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace weir::http {
@@ -14,58 +15,78 @@ namespace beast_http = boost::beast::http;
 using boost::beast::error_code;
 using boost::beast::string_view;
 
-std::string_view to_std(string_view text) noexcept { return {text.data(), text.size()}; }
-
 std::unexpected<HeadError> malformed(std::string_view message) noexcept {
     return std::unexpected{HeadError{.fault = Fault::malformed, .message = message}};
 }
 
-// Beast's parser with our collector behind it. Bodies never reach it: it is given exactly one head.
+// Beast's parser, asked only for what it concludes. Bodies never reach it: it is given exactly one head.
 template <bool is_request>
-class Collector final : public beast_http::basic_parser<is_request> {
-public:
-    explicit Collector(FieldTable& fields) : fields_{fields} {}
-    std::string_view method;
-    std::string_view target;
-    int version = 0;
-    int status = 0;
-
-private:
-    void on_request_impl(beast_http::verb, string_view given_method, string_view given_target, int given_version,
-                         error_code&) override {
-        method = to_std(given_method);
-        target = to_std(given_target);
-        version = given_version;
-    }
-    void on_response_impl(int given_status, string_view, int given_version, error_code&) override {
-        status = given_status;
-        version = given_version;
-    }
-    void on_field_impl(beast_http::field, string_view name, string_view value, error_code&) override {
-        fields_.add({.name = to_std(name), .value = to_std(value)});
-    }
+class FramingParser final : public beast_http::basic_parser<is_request> {
+    void on_request_impl(beast_http::verb, string_view, string_view, int, error_code&) override {}
+    void on_response_impl(int, string_view, int, error_code&) override {}
+    void on_field_impl(beast_http::field, string_view, string_view, error_code&) override {}
     void on_header_impl(error_code&) override {}
     void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
     std::size_t on_body_impl(string_view, error_code&) override { return 0; }
     void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
     std::size_t on_chunk_body_impl(std::uint64_t, string_view, error_code&) override { return 0; }
     void on_finish_impl(error_code&) override {}
+};
 
-    FieldTable& fields_;
+// What Beast is given: a start line that stands for the real one, and the fields that it draws conclusions from.
+// The lint has read everything else, so that nothing is read twice.
+class FramingHead {
+public:
+    explicit FramingHead(std::string_view start_line) noexcept {
+        append(start_line);
+        append("\r\n");
+    }
+    void add_deciding(const FieldTable& fields) noexcept {
+        for (const Field& field : fields.all()) {
+            if (!decides_framing(field.name)) continue;
+            append(field.name);
+            append(":");
+            append(field.value);
+            append("\r\n");
+        }
+        append("\r\n");
+    }
+    [[nodiscard]] std::string_view text() const noexcept { return {text_.data(), size_}; }
+    [[nodiscard]] bool fits() const noexcept { return fits_; }
+
+private:
+    static bool decides_framing(std::string_view name) noexcept {
+        switch (name.size()) {
+            case 10: return equals_ignoring_case(name, "connection");
+            case 14: return equals_ignoring_case(name, "content-length");
+            case 17: return equals_ignoring_case(name, "transfer-encoding");
+            default: return false;
+        }
+    }
+    void append(std::string_view text) noexcept {
+        fits_ = fits_ && text.size() <= text_.size() - size_;
+        if (fits_) size_ += text.copy(text_.data() + size_, text.size());
+    }
+
+    std::array<char, 512> text_;  // only a Connection field without sense is longer
+    std::size_t size_ = 0;
+    bool fits_ = true;
 };
 
 // True when the parser took the head whole.
 template <bool is_request>
-bool run(Collector<is_request>& parser, std::string_view bytes) {
-    parser.header_limit(static_cast<std::uint32_t>(bytes.size()));
+bool run(FramingParser<is_request>& parser, FramingHead head, const FieldTable& fields) {
+    head.add_deciding(fields);
+    const auto text = head.text();
+    parser.header_limit(static_cast<std::uint32_t>(text.size()));
     parser.body_limit(boost::none);
     error_code error;
-    const auto taken = parser.put(boost::asio::const_buffer{bytes.data(), bytes.size()}, error);
-    return !error && taken == bytes.size() && parser.is_header_done();
+    const auto taken = parser.put(boost::asio::const_buffer{text.data(), text.size()}, error);
+    return head.fits() && !error && taken == text.size() && parser.is_header_done();
 }
 
 template <bool is_request>
-Framing framing_of(const Collector<is_request>& parser) {
+Framing framing_of(const FramingParser<is_request>& parser) {
     if (parser.is_done()) return Framing::none;
     if (parser.chunked()) return Framing::chunked;
     return parser.content_length().has_value() ? Framing::length : Framing::until_close;
@@ -107,14 +128,12 @@ std::optional<int> number_after(std::string_view text, std::string_view name) {
 }  // namespace
 
 std::expected<RequestHead, HeadError> parse_request_head(std::string_view bytes) {
-    if (auto checked = lint_request(bytes); !checked) return std::unexpected{checked.error()};
     RequestHead head;
-    Collector<true> parser{head.fields};
-    if (!run(parser, bytes)) return malformed("the request head cannot be parsed");
-    head.method = parser.method;
-    head.target = parser.target;
+    if (auto checked = lint_request(bytes, head); !checked) return std::unexpected{checked.error()};
+    FramingParser<true> parser;
+    const FramingHead start{head.minor_version == 0 ? "GET / HTTP/1.0" : "GET / HTTP/1.1"};
+    if (!run(parser, start, head.fields)) return malformed("the Connection field of the request is malformed");
     if (!split_target(head)) return malformed("the request target is not a path");
-    head.minor_version = parser.version - 10;
     head.framing = framing_of(parser);
     head.content_length = parser.content_length().value_or(0);
     head.keep_alive = parser.keep_alive();
@@ -127,13 +146,12 @@ std::expected<RequestHead, HeadError> parse_request_head(std::string_view bytes)
 }
 
 std::expected<ResponseHead, HeadError> parse_response_head(std::string_view bytes, bool to_head_request) {
-    if (auto checked = lint_response(bytes); !checked) return std::unexpected{checked.error()};
     ResponseHead head;
-    Collector<false> parser{head.fields};
+    if (auto checked = lint_response(bytes, head); !checked) return std::unexpected{checked.error()};
+    FramingParser<false> parser;
     parser.skip(to_head_request);
-    if (!run(parser, bytes)) return malformed("the response head cannot be parsed");
-    head.status = parser.status;
-    head.minor_version = parser.version - 10;
+    const FramingHead start{bytes.substr(0, std::string_view{"HTTP/1.1 200 "}.size())};
+    if (!run(parser, start, head.fields)) return malformed("the Connection field of the response is malformed");
     head.framing = framing_of(parser);
     head.content_length = parser.content_length().value_or(0);
     head.keep_alive = parser.keep_alive();

@@ -25,7 +25,10 @@ public:
     [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const noexcept;  // the first
     [[nodiscard]] std::size_t count(std::string_view name) const noexcept;
     [[nodiscard]] std::span<const Field> all() const noexcept { return fields_; }
-    void add(Field field) { fields_.push_back(field); }
+    void add(Field field) {
+        if (fields_.empty()) fields_.reserve(16);  // most heads have fewer
+        fields_.push_back(field);
+    }
     void clear() noexcept { fields_.clear(); }
 
 private:

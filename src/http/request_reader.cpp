@@ -10,7 +10,7 @@ namespace weir::http {
 namespace {
 
 // A connection that was accepted while the server drains may have its request under way.
-constexpr std::chrono::seconds drain_grace{1};
+constexpr std::chrono::milliseconds drain_grace{500};
 
 std::unexpected<HeadError> fault(Fault kind, std::string_view message) noexcept {
     return std::unexpected{HeadError{.fault = kind, .message = message}};
@@ -34,8 +34,7 @@ io::Task<std::expected<bool, HeadError>> RequestReader::read_head() {
         const auto bytes = co_await read_some(deadline);
         if (!bytes && between_requests) co_return false;  // it ended without a byte of a request
         if (!bytes) co_return std::unexpected{bytes.error()};
-        pending_.append(bytes->data(), bytes->size());
-        found = take_head();
+        found = accept(*bytes);
     }
     served_one_ = true;
     co_return found;
@@ -70,6 +69,29 @@ io::Task<std::expected<std::span<char>, HeadError>> RequestReader::read_some(bas
     }
 }
 
+// Adds bytes of a head. One that came whole, as most do, is not copied twice.
+std::expected<bool, HeadError> RequestReader::accept(std::span<const char> bytes) {
+    const std::string_view text{bytes.data(), bytes.size()};
+    if (pending_.empty()) {
+        const auto end = scanner_.scan(text);
+        if (end && *end > 2 && *end <= server_.limits.header_bytes) {
+            head_bytes_.assign(text, 0, *end);
+            keep(text.substr(*end));
+            return parse();
+        }
+        scanner_.restart();
+    }
+    pending_.append(text);
+    return take_head();
+}
+
+// What is kept may be a whole body, which is then handed out as it is.
+void RequestReader::keep(std::string_view bytes) {
+    if (bytes.empty()) return;
+    pending_.reserve(bytes.size() + BodyAssembler::padding_bytes);
+    pending_.assign(bytes);
+}
+
 // Moves a complete head from pending_ to head_bytes_.
 std::expected<bool, HeadError> RequestReader::take_head() {
     while (true) {
@@ -94,22 +116,27 @@ std::expected<bool, HeadError> RequestReader::parse() {
     auto parsed = parse_request_head(head_bytes_);
     if (!parsed) return std::unexpected{parsed.error()};
     head_ = std::move(*parsed);
-    body_ = head_.framing == Framing::none ? BodyState::consumed : BodyState::unread;
+    framing_ = head_.framing;
+    content_length_ = head_.content_length;
+    expect_continue_ = head_.expect_continue;
+    body_ = framing_ == Framing::none ? BodyState::consumed : BodyState::unread;
     return true;
 }
 
 void RequestReader::release_head() noexcept {
+    if (head_bytes_.empty()) return;
+    expect_continue_ = false;
     head_ = RequestHead{};
     free_memory(head_bytes_);
 }
 
 bool RequestReader::body_is_pending() const noexcept {
-    return body_ == BodyState::unread && head_.framing == Framing::length && pending_.size() >= head_.content_length;
+    return body_ == BodyState::unread && framing_ == Framing::length && pending_.size() >= content_length_;
 }
 
 bool RequestReader::consumed() noexcept {
     if (body_is_pending()) {
-        pending_.erase(0, static_cast<std::size_t>(head_.content_length));
+        pending_.erase(0, static_cast<std::size_t>(content_length_));
         if (pending_.empty()) free_memory(pending_);
         body_ = BodyState::consumed;
     }
@@ -122,15 +149,21 @@ io::Task<std::expected<std::string, HeadError>> RequestReader::read_body() {
         nothing.reserve(BodyAssembler::padding_bytes);
         co_return nothing;
     }
+    if (framing_ == Framing::length && pending_.size() == content_length_ &&
+        content_length_ <= server_.limits.body_bytes) {
+        body_ = BodyState::consumed;
+        pending_.reserve(pending_.size() + BodyAssembler::padding_bytes);
+        co_return std::exchange(pending_, std::string{});
+    }
     body_ = BodyState::failed;
     const auto limit = server_.limits.body_bytes;
-    if (head_.framing == Framing::length && head_.content_length > limit) {
+    if (framing_ == Framing::length && content_length_ > limit) {
         co_return fault(Fault::body_too_large, "Content-Length is over the limit");
     }
-    if (head_.expect_continue && pending_.empty() && !send_continue()) {
+    if (expect_continue_ && pending_.empty() && !send_continue()) {
         co_return fault(Fault::client_closed, "the client ended the connection within the request");
     }
-    auto read = co_await assemble_body(BodyAssembler{head_.framing, head_.content_length, limit});
+    auto read = co_await assemble_body(BodyAssembler{framing_, content_length_, limit});
     if (read) body_ = BodyState::consumed;
     co_return read;
 }

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] io::Task<std::expected<std::string, HeadError>> read_body();
 
     [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
-    // Frees the head's bytes; views into it die.
+    // Frees the head's bytes when the response begins; views into it die, and `100 Continue` would come too late.
     void release_head() noexcept;
     // Whether all of the request has come.
     [[nodiscard]] bool complete() const noexcept { return body_ == BodyState::consumed || body_is_pending(); }
@@ -41,6 +41,8 @@ public:
 private:
     enum class BodyState : std::uint8_t { consumed, unread, failed };
 
+    [[nodiscard]] std::expected<bool, HeadError> accept(std::span<const char> bytes);
+    void keep(std::string_view bytes);
     [[nodiscard]] std::expected<bool, HeadError> take_head();
     [[nodiscard]] std::expected<bool, HeadError> parse();
     [[nodiscard]] io::Task<bool> wait_between_requests();
@@ -56,7 +58,11 @@ private:
     RequestHead head_;
     HeadScanner scanner_;
     base::Instant last_byte_at_{};
+    // Of the body; kept apart, because the head may be released before the body is read.
+    std::uint64_t content_length_ = 0;
+    Framing framing_ = Framing::none;
     BodyState body_ = BodyState::consumed;
+    bool expect_continue_ = false;
     bool blank_line_seen_ = false;  // before the present head
     bool served_one_ = false;
 };

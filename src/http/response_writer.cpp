@@ -89,10 +89,12 @@ Gather::Parts ResponseWriter::frame(std::span<const std::string_view> slices, st
 base::Result<bool> ResponseWriter::push(Gather& gather) noexcept {
     std::array<iovec, 64> window;
     while (!gather.done()) {
-        const auto count = socket_.try_writev(gather.fill(window));
+        const auto filled = gather.fill(window);
+        const auto count = socket_.try_writev(filled);
         if (!count) return base::fail(base::ErrorCode::closed, count.error().message());
-        gather.advance(count->bytes);
         sent_bytes_ += count->bytes;
+        if (!count->would_block && filled.size() < window.size()) return true;  // the common case: all in one call
+        gather.advance(count->bytes);
         if (count->would_block) return false;
     }
     return true;

@@ -38,7 +38,7 @@ io::Task<void> ServerConnection::serve() {
     in_request_ = true;
     notice_client();
     co_await guard(server_.handler.handle(*this, writer_));
-    co_await complete_answer();
+    if (writer_.ending() != ResponseWriter::Ending::keep) co_await complete_answer();
     in_request_ = false;
     reader_.release_head();
 }

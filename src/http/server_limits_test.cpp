@@ -1,5 +1,6 @@
 // The server against clients that are slow, greedy, ambiguous or gone: limits, refusals, draining.
 #include "http/server.h"
+#include "http/test_data.h"
 #include "http/test_messages.h"
 #include "http/test_server.h"
 
@@ -10,15 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::body_of;
+using test::count_of;
 using test::eventually;
 using test::TestServer;
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-    std::size_t count = 0;
-    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        ++count;
-    return count;
-}
 
 TEST(ServerLimits, RefuseEveryAmbiguousHeadOnceAndClose) {
     TestServer server;

@@ -184,6 +184,19 @@ TEST(Server, GoesOnBehindAnEarlyAnswerWhenTheBodyHasCome) {
     EXPECT_EQ(body_of(receive_response(client)), "GET /next|");
 }
 
+TEST(Server, ReadsABodyBehindTheBeginningOfItsResponse) {
+    for (const std::string expect : {"", "Expect: 100-continue\r\n"}) {
+        TestServer server;
+        auto client = server.connect();
+        ASSERT_TRUE(client.send("POST /stream-to-body HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n" + expect + "\r\n"));
+        const auto head = client.receive_until("\r\n\r\n");
+        EXPECT_TRUE(has_line(head, "Connection: close")) << head;
+        ASSERT_TRUE(client.send("hello" + get("/smuggled")));
+        EXPECT_EQ(client.receive_to_end(), "5\r\nhello\r\n0\r\n\r\n");
+        EXPECT_EQ(server.observed.requests, 1);
+    }
+}
+
 TEST(Server, LeavesOutFieldsThatWouldSplitTheHead) {
     TestServer server;
     const auto all = server.talk(get("/inject", "Connection: close\r\n"));
@@ -271,6 +284,34 @@ TEST(Server, SaysNothingToAConnectionWithoutARequest) {
     auto client = server.connect();
     client.finish_sending();
     EXPECT_EQ(client.receive_to_end(), "");
+    EXPECT_EQ(server.observed.refused, 0);
+}
+
+// Whole connections of the SDKs, several requests on each, as one stream cut at random.
+TEST(Server, AnswersEveryRequestOfARecordedConnection) {
+    const auto seed = test::test_seed();
+    SCOPED_TRACE(testing::Message() << "WEIR_TEST_SEED=" << seed);
+    std::mt19937 random{seed};
+    TestServer server;
+    int expected = 0;
+    for (const auto& entry : std::filesystem::directory_iterator{test::recordings_directory() / "sdk"}) {
+        if (entry.path().extension() != ".request") continue;
+        SCOPED_TRACE(entry.path());
+        const auto stream = test::read_file(entry.path());
+        const auto requests = test::count_of(stream, " HTTP/1.1\r\n");
+        expected += static_cast<int>(requests);
+        auto client = server.connect();
+        for (const auto& piece : test::random_pieces(stream, random))
+            ASSERT_TRUE(client.send(piece));
+        std::string all;
+        while (test::count_of(all, "HTTP/1.1 200 OK\r\nDate: ") < requests) {
+            const auto more = client.receive();
+            ASSERT_FALSE(more.empty()) << all;
+            all += more;
+        }
+    }
+    EXPECT_EQ(expected, 9);
+    EXPECT_EQ(server.observed.requests, expected);
     EXPECT_EQ(server.observed.refused, 0);
 }
 

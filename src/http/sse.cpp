@@ -10,57 +10,37 @@ namespace {
 constexpr std::size_t padding_bytes = 64;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-// Finds line endings one after another. It keeps the place of the next LF, so that a stream of CR lines is not
-// searched to its end for each of them.
-class LineEnds {
-public:
-    explicit LineEnds(std::string_view bytes) noexcept : bytes_{bytes} {}
-    // The first CR or LF at or behind `from`, or npos.
-    [[nodiscard]] std::size_t next(std::size_t from) noexcept {
-        if (!searched_ || (line_feed_ != std::string_view::npos && line_feed_ < from)) {
-            line_feed_ = bytes_.find('\n', from);
-            searched_ = true;
-        }
-        const auto before_line_feed = bytes_.substr(0, line_feed_);
-        const auto carriage_return = before_line_feed.find('\r', from);
-        return carriage_return != std::string_view::npos ? carriage_return : line_feed_;
-    }
-
-private:
-    std::string_view bytes_;
-    std::size_t line_feed_ = 0;
-    bool searched_ = false;
-};
-
-// "field: value" without the one blank that may follow the colon.
-struct Line {
-    std::string_view field;
-    std::string_view value;
-};
-
-Line split_line(std::string_view line) noexcept {
-    const auto colon = line.find(':');
-    if (colon == std::string_view::npos) return {.field = line, .value = line.substr(line.size())};
-    auto value = line.substr(colon + 1);
-    if (value.starts_with(' ')) value.remove_prefix(1);
-    return {.field = line.substr(0, colon), .value = value};
+// Where the line after the line ending at `end` begins: CRLF is one ending.
+std::size_t past_line_ending(std::string_view bytes, std::size_t end) noexcept {
+    const bool with_line_feed = bytes[end] == '\r' && bytes.substr(end + 1).starts_with('\n');
+    return end + (with_line_feed ? 2 : 1);
 }
 
 }  // namespace
+
+std::size_t LineEnds::next(std::size_t from) noexcept {
+    if (!searched_ || (line_feed_ != std::string_view::npos && line_feed_ < from)) {
+        line_feed_ = bytes_.find('\n', from);
+        searched_ = true;
+    }
+    const auto carriage_return = bytes_.substr(0, line_feed_).find('\r', from);
+    return carriage_return != std::string_view::npos ? carriage_return : line_feed_;
+}
 
 EventScanner::EventScanner(std::size_t max_tail_bytes) : max_tail_bytes_{max_tail_bytes} {}
 
 base::Status EventScanner::feed(std::string_view bytes) {
     free_memory(completed_);
-    input_ = bytes;
+    input_ = LineEnds{bytes};
+    position_ = 0;
     if (tail_.empty() || tail_is_event_) return {};
-    const auto end = find_end(input_);
-    const auto more = input_.substr(0, end);
+    const auto end = find_end_of_tail(bytes);
+    const auto more = bytes.substr(0, end);
     if (tail_.size() + more.size() > max_tail_bytes_) {
         return base::fail(base::ErrorCode::too_large, "an event of the stream is longer than the limit");
     }
     tail_.append(more);
-    input_.remove_prefix(more.size());
+    position_ = more.size();
     tail_is_event_ = end != std::string_view::npos;
     return {};
 }
@@ -70,18 +50,19 @@ std::optional<Event> EventScanner::next() {
         tail_is_event_ = false;
         tail_.reserve(tail_.size() + padding_bytes);
         completed_ = std::exchange(tail_, std::string{});
-        return parse(completed_);
+        LineEnds ends{completed_};
+        return hand_out(scan(ends, 0).event);
     }
-    if (input_.empty()) return std::nullopt;
-    const auto end = find_end(input_);
-    if (end == std::string_view::npos) {
-        tail_.assign(input_);
-        input_ = {};
+    const auto bytes = input_.bytes();
+    if (position_ == bytes.size()) return std::nullopt;
+    const Scan found = scan(input_, position_);
+    if (!found.complete) {
+        tail_.assign(bytes.substr(position_));
+        position_ = bytes.size();
         return std::nullopt;
     }
-    const auto raw = input_.substr(0, end);
-    input_.remove_prefix(end);
-    return parse(raw);
+    position_ += found.event.raw.size();
+    return hand_out(found.event);
 }
 
 std::optional<Event> EventScanner::finish() {
@@ -90,60 +71,74 @@ std::optional<Event> EventScanner::finish() {
     return next();
 }
 
-std::size_t EventScanner::find_end(std::string_view bytes) noexcept {
-    LineEnds ends{bytes};
-    std::size_t at = 0;
-    while (at < bytes.size()) {
-        if (std::exchange(after_return_, false) && bytes[at] == '\n') {
-            ++at;
-            continue;
-        }
-        const auto end = ends.next(at);
-        if (end == std::string_view::npos) {
-            line_empty_ = false;
-            break;
-        }
-        const bool blank = line_empty_ && end == at;
-        after_return_ = bytes[end] == '\r';
-        line_empty_ = true;
-        at = end + 1;
-        if (!blank) continue;
-        if (after_return_ && at < bytes.size() && bytes[at] == '\n') {
-            after_return_ = false;
-            ++at;
-        }
-        return at;
-    }
-    return std::string_view::npos;
+Event EventScanner::hand_out(const Event& event) noexcept {
+    at_start_ = false;
+    event_after_return_ = event.raw.ends_with('\r');
+    return event;
 }
 
-Event EventScanner::parse(std::string_view raw) {
-    Event event{.raw = raw, .name = {}, .data = {}};
-    auto text = raw;
-    if (std::exchange(at_start_, false) && text.starts_with(byte_order_mark))
-        text.remove_prefix(byte_order_mark.size());
+EventScanner::Scan EventScanner::scan(LineEnds& ends, std::size_t from) {
+    const auto bytes = ends.bytes();
+    Scan found{.event = {.raw = bytes.substr(from), .name = {}, .data = {}}};
     std::size_t data_lines = 0;
-    LineEnds ends{text};
-    for (std::size_t at = 0; at < text.size();) {
-        const auto end = std::min(ends.next(at), text.size());
-        const auto line = split_line(text.substr(at, end - at));
-        at = end + 1;
-        if (line.field == "event") event.name = line.value;
-        if (line.field != "data") continue;
-        if (++data_lines == 1) {
-            event.data = line.value;
-            continue;
-        }
-        if (data_lines == 2) joined_.assign(event.data);
-        joined_.append(1, '\n').append(line.value);
+    std::size_t line_at = from;
+    if (event_after_return_ && bytes.substr(from).starts_with('\n')) ++line_at;
+    const bool marked = at_start_ && bytes.substr(line_at).starts_with(byte_order_mark);
+    std::size_t text_at = line_at + (marked ? byte_order_mark.size() : 0);
+    while (!found.complete) {
+        const auto end = text_at < bytes.size() ? ends.next(text_at) : std::string_view::npos;
+        if (end == std::string_view::npos) break;
+        found.complete = end == line_at;
+        if (!found.complete) add_line(found.event, bytes.substr(text_at, end - text_at), data_lines);
+        line_at = text_at = past_line_ending(bytes, end);
     }
-    event.has_data = data_lines > 0;
-    event.data_in_raw = data_lines == 1;
+    if (found.complete) {
+        found.event.raw = bytes.substr(from, line_at - from);
+    } else {
+        tail_line_empty_ = line_at == bytes.size();
+        tail_after_return_ = tail_line_empty_ && bytes.ends_with('\r');
+        if (!tail_line_empty_) add_line(found.event, bytes.substr(text_at), data_lines);
+    }
     if (data_lines > 1) {
         joined_.reserve(joined_.size() + padding_bytes);
-        event.data = joined_;
+        found.event.data = joined_;
     }
-    return event;
+    return found;
+}
+
+void EventScanner::add_line(Event& event, std::string_view line, std::size_t& data_lines) {
+    const auto colon = line.find(':');
+    const auto field = line.substr(0, colon);
+    auto value = colon == std::string_view::npos ? line.substr(line.size()) : line.substr(colon + 1);
+    if (value.starts_with(' ')) value.remove_prefix(1);
+    if (field == "event") event.name = value;
+    if (field != "data") return;
+    event.has_data = true;
+    event.data_in_raw = ++data_lines == 1;
+    if (data_lines == 1) event.data = value;
+    if (data_lines == 2) joined_.assign(event.data);
+    if (data_lines > 1) joined_.append(1, '\n').append(value);
+}
+
+std::size_t EventScanner::find_end_of_tail(std::string_view bytes) noexcept {
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+        if (std::exchange(tail_after_return_, false) && bytes[at] == '\n') {
+            ++at;
+            continue;
+        }
+        const auto end = input_.next(at);
+        if (end == std::string_view::npos) {
+            tail_line_empty_ = false;
+            break;
+        }
+        const bool blank = tail_line_empty_ && end == at;
+        at = past_line_ending(bytes, end);
+        tail_line_empty_ = true;
+        tail_after_return_ = at == bytes.size() && bytes[end] == '\r' && end + 1 == at;
+        if (blank) return at;
+    }
+    return std::string_view::npos;
 }
 
 }  // namespace weir::http

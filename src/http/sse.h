@@ -22,6 +22,21 @@ struct Event {
     bool data_in_raw = false;  // data is a sub-view of raw (one data line)
 };
 
+// Finds line endings one after another. It keeps the place of the next LF, so that a stream of CR lines is not
+// searched to its end for each of them.
+class LineEnds {
+public:
+    explicit LineEnds(std::string_view bytes) noexcept : bytes_{bytes} {}
+    // The first CR or LF at or behind `from`, which never goes back; or npos.
+    [[nodiscard]] std::size_t next(std::size_t from) noexcept;
+    [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+
+private:
+    std::string_view bytes_;
+    std::size_t line_feed_ = 0;
+    bool searched_ = false;
+};
+
 class EventScanner {
 public:
     explicit EventScanner(std::size_t max_tail_bytes = 1024 * 1024);
@@ -37,19 +52,28 @@ public:
     [[nodiscard]] std::size_t held_bytes() const noexcept { return tail_.size(); }
 
 private:
-    // Just past the blank line that ends the present event, or npos; goes on where the last call stopped.
-    [[nodiscard]] std::size_t find_end(std::string_view bytes) noexcept;
-    [[nodiscard]] Event parse(std::string_view raw);
+    // One event from `from` on, as far as it is there.
+    struct Scan {
+        Event event;
+        bool complete = false;
+    };
+    [[nodiscard]] Scan scan(LineEnds& ends, std::size_t from);
+    void add_line(Event& event, std::string_view line, std::size_t& data_lines);
+    // Just past the blank line that ends the event in tail_, or npos; goes on where the last call stopped.
+    [[nodiscard]] std::size_t find_end_of_tail(std::string_view bytes) noexcept;
+    [[nodiscard]] Event hand_out(const Event& event) noexcept;
 
-    std::string tail_;          // an incomplete event
-    std::string completed_;     // an event that arrived in pieces, while its views are valid
-    std::string joined_;        // data of several lines
-    std::string_view input_;
+    std::string tail_;       // an incomplete event
+    std::string completed_;  // an event that arrived in pieces, while its views are valid
+    std::string joined_;     // data of several lines
+    LineEnds input_{{}};
+    std::size_t position_ = 0;  // in input_: what was handed out or moved to tail_
     std::size_t max_tail_bytes_;
-    bool tail_is_event_ = false;  // tail_ is complete, next() hands it out
-    bool line_empty_ = true;      // the present line has no byte yet
-    bool after_return_ = false;   // the last byte was a CR: an LF now belongs to it
-    bool at_start_ = true;        // no event was handed out yet: a byte order mark may come
+    bool tail_is_event_ = false;       // tail_ is complete, next() hands it out
+    bool tail_line_empty_ = true;      // the last line of tail_ has no byte yet
+    bool tail_after_return_ = false;   // the last byte of tail_ is a CR: an LF now belongs to it
+    bool event_after_return_ = false;  // the same for the event that was handed out last
+    bool at_start_ = true;             // no event was handed out yet: a byte order mark may come
 };
 
 }  // namespace weir::http

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -62,6 +63,13 @@ inline std::string recorded_payload(std::string_view name) {
     const auto head = bytes.substr(start, head_end - start);
     const auto body = bytes.substr(head_end);
     return head.find("chunked") == std::string::npos ? body : dechunk_simply(body);
+}
+
+inline std::size_t count_of(std::string_view text, std::string_view part) {
+    std::size_t count = 0;
+    for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+        ++count;
+    return count;
 }
 
 // Pieces of random sizes, many of them short.

@@ -38,9 +38,6 @@ void EventAwaiter::await_suspend(std::coroutine_handle<> continuation) noexcept 
 
 base::Status EventAwaiter::await_resume() const { return to_status(outcome(), "wait"); }
 
-// The timer leaves the wheel together with this node.
-void EventAwaiter::detach() noexcept { ListLink<Event>::unlink(); }
-
 void EventAwaiter::expired() noexcept { complete(Outcome::timed_out); }
 
 }  // namespace weir::io

@@ -43,7 +43,6 @@ public:
 private:
     friend class Event;
     friend class IntrusiveList<EventAwaiter, Event>;
-    void detach() noexcept override;
     void expired() noexcept override;
 
     Event& event_;

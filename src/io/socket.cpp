@@ -1,15 +1,13 @@
 #include "io/socket.h"
 
 #include "io/descriptor.h"
-#include "io/reactor_impl.h"
 #include "io/socket_options.h"
+#include "io/socket_state.h"
 #include "io/system_error.h"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cerrno>
 #include <climits>
 #include <utility>
@@ -17,108 +15,9 @@
 namespace weir::io {
 namespace {
 
-constexpr std::uint32_t watched_events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-constexpr std::uint32_t failure_events = EPOLLERR | EPOLLHUP;
-
 bool is_would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
 
 }  // namespace
-
-// One direction: whether the kernel is known to be ready, and who waits for it. The deadline of the wait is kept in
-// one timer for the whole life of the socket, so that a wait for each event does not insert into the wheel.
-struct Readiness final : private Timer {
-    using Timer::linked;
-    bool ready = false;
-    WaitNode* waiter = nullptr;
-
-    void wake(Outcome outcome) noexcept {
-        if (waiter != nullptr) waiter->complete(outcome);
-    }
-    void begin(WaitNode& node, TimerWheel& wheel, base::Instant deadline) noexcept {
-        assert(waiter == nullptr && "one waiter for each direction");
-        waiter = &node;
-        wheel.arm(*this, deadline);
-    }
-    void end(TimerWheel& wheel) noexcept {
-        waiter = nullptr;
-        wheel.disarm(*this);
-    }
-
-private:
-    void expired() noexcept override { wake(Outcome::timed_out); }
-};
-
-struct Socket::State final : private EventSource {
-    State(Reactor::Impl& owner, Descriptor adopted) noexcept : reactor{owner}, descriptor{std::move(adopted)} {}
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    ~State();
-
-    [[nodiscard]] static base::Result<Socket> open(Reactor& reactor, Descriptor descriptor, bool writable);
-    [[nodiscard]] Readiness& side(ReadinessAwaiter::Direction direction) noexcept {
-        return direction == ReadinessAwaiter::Direction::read ? read : write;  // `either` keeps its deadline in write
-    }
-    [[nodiscard]] bool read_budget_left() const noexcept {
-        return budget_turn != reactor.turn() || bytes_this_turn < Socket::read_budget_bytes;
-    }
-    void spend(std::size_t bytes) noexcept;
-    void on_events(std::uint32_t events) noexcept override;
-
-    Reactor::Impl& reactor;
-    Descriptor descriptor;
-    WatchTable::Token token = 0;
-    bool watched = false;
-    bool peer_finished = false;
-    Readiness read;
-    Readiness write;
-    std::uint64_t budget_turn = 0;
-    std::size_t bytes_this_turn = 0;
-    std::move_only_function<void()> on_peer_finished;
-};
-
-Socket::State::~State() {
-    if (watched) reactor.unwatch(token);
-    reactor.close_later(std::move(descriptor));
-    read.wake(Outcome::closed);
-    write.wake(Outcome::closed);
-}
-
-void Socket::State::spend(std::size_t bytes) noexcept {
-    if (budget_turn != reactor.turn()) {
-        budget_turn = reactor.turn();
-        bytes_this_turn = 0;
-    }
-    bytes_this_turn += bytes;
-}
-
-void Socket::State::on_events(std::uint32_t events) noexcept {
-    const bool failed = (events & failure_events) != 0;
-    if (failed || (events & (EPOLLIN | EPOLLRDHUP)) != 0) {
-        read.ready = true;
-        read.wake(Outcome::ok);
-    }
-    if (failed || (events & EPOLLOUT) != 0) {
-        write.ready = true;
-        write.wake(Outcome::ok);
-    }
-    if (failed || (events & EPOLLRDHUP) != 0) {
-        peer_finished = true;
-        auto callback = std::exchange(on_peer_finished, nullptr);
-        if (callback) callback();  // last, because it may destroy this object
-    }
-}
-
-base::Result<Socket> Socket::State::open(Reactor& reactor, Descriptor descriptor, bool writable) {
-    Socket socket;
-    socket.state_ = std::make_unique<State>(reactor.impl(), std::move(descriptor));
-    State& state = *socket.state_;
-    const auto token = state.reactor.watch(state.descriptor.get(), watched_events, state);
-    if (!token) return std::unexpected{token.error()};
-    state.token = *token;
-    state.watched = true;
-    state.write.ready = writable;
-    return socket;
-}
 
 Socket::Socket() noexcept = default;
 Socket::Socket(Socket&&) noexcept = default;
@@ -228,51 +127,6 @@ void Socket::reset() noexcept {
     const linger at_once{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(state_->descriptor.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     close();
-}
-
-ReadinessAwaiter::ReadinessAwaiter(Socket::State* socket, Direction direction, Wait wait) noexcept
-    : WaitNode{socket == nullptr ? nullptr : &socket->reactor.ready()},
-      socket_{socket},
-      wait_{wait},
-      direction_{direction} {}
-
-bool ReadinessAwaiter::await_ready() noexcept {
-    if (socket_ == nullptr)
-        conclude(Outcome::closed);
-    else if (wait_.cancel != nullptr && wait_.cancel->fired())
-        conclude(Outcome::cancelled);
-    else if (ready_now())
-        conclude(Outcome::ok);
-    else if (wait_.deadline <= socket_->reactor.now())
-        conclude(Outcome::timed_out);
-    return outcome() != Outcome::pending;
-}
-
-void ReadinessAwaiter::await_suspend(std::coroutine_handle<> continuation) noexcept {
-    Readiness& side = socket_->side(direction_);
-    const bool gives_way = side.ready;  // ready, but the budget is used up
-    side.begin(*this, socket_->reactor.wheel(), gives_way ? base::never : wait_.deadline);
-    if (direction_ == Direction::either) socket_->read.begin(*this, socket_->reactor.wheel(), base::never);
-    if (gives_way)
-        suspend_until_next_turn(continuation);
-    else
-        suspend(continuation, wait_.cancel);
-}
-
-base::Status ReadinessAwaiter::await_resume() const {
-    return to_status(outcome(),
-                     direction_ == Direction::read ? "wait for the peer to send" : "wait for the peer to read");
-}
-
-bool ReadinessAwaiter::ready_now() const noexcept {
-    if (direction_ == Direction::either) return socket_->write.ready || socket_->read.ready;
-    const bool within_budget = direction_ == Direction::write || socket_->read_budget_left();
-    return within_budget && socket_->side(direction_).ready;
-}
-
-void ReadinessAwaiter::detach() noexcept {
-    socket_->side(direction_).end(socket_->reactor.wheel());
-    if (direction_ == Direction::either) socket_->read.end(socket_->reactor.wheel());
 }
 
 }  // namespace weir::io

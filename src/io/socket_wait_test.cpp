@@ -11,6 +11,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -187,16 +188,19 @@ TEST_F(SocketWaitTest, an_event_for_a_closed_socket_does_not_reach_the_one_in_it
     EXPECT_EQ(outcome.error().code(), base::ErrorCode::timeout);
 }
 
-// Makes sure that more bytes than the budget wait for the reader.
-void fill(const Connection& connection) {
-    const std::vector<char> block(64 * 1024, 'x');
+// A peer that has sent more than the read budget, all of it at hand: between Unix sockets nothing is under way.
+Connection flooded(Reactor& reactor) {
+    std::array<int, 2> ends{};
+    test::checked(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
+    Connection flood{.near = Socket::adopt(reactor, ends[0]).value(), .far = Descriptor{ends[1]}};
+    const int queue_bytes = 4 * static_cast<int>(Socket::read_budget_bytes);  // the kernel allows about 1.6 times
+    test::checked(::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &queue_bytes, sizeof queue_bytes), "setsockopt");
+    const std::vector<char> block(16 * 1024, 'x');
     std::size_t queued = 0;
-    for (;;) {
-        const ssize_t sent = ::send(connection.far.get(), block.data(), block.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (sent < 0) break;
+    for (ssize_t sent = 0; sent >= 0; sent = ::send(ends[1], block.data(), block.size(), MSG_NOSIGNAL))
         queued += static_cast<std::size_t>(sent);
-    }
-    ASSERT_GT(queued, 2 * Socket::read_budget_bytes) << "too little to test anything";
+    if (queued < Socket::read_budget_bytes + 2 * block.size()) throw std::runtime_error{"too little to test anything"};
+    return flood;
 }
 
 Task<void> gulp(Socket& socket, std::size_t& total, Wait wait) {
@@ -217,9 +221,8 @@ Task<void> sip(Socket& socket, const std::size_t& gulped, std::size_t& gulped_be
 }
 
 TEST_F(SocketWaitTest, a_flooding_peer_does_not_starve_the_others) {
-    Connection flood = test::connected(*reactor_);
+    Connection flood = flooded(*reactor_);
     Connection calm = test::connected(*reactor_);
-    ASSERT_NO_FATAL_FAILURE(fill(flood));
     test::send_text(calm.far, "x");
     std::size_t gulped = 0;
     std::size_t gulped_before = 0;
@@ -233,28 +236,90 @@ TEST_F(SocketWaitTest, a_flooding_peer_does_not_starve_the_others) {
     EXPECT_GT(gulped_before, 0U) << "the calm one is served in that turn";
     flood.far.reset();
     finish();
-    EXPECT_GT(gulped, 2 * Socket::read_budget_bytes) << "the rest comes in later turns";
+    EXPECT_GT(gulped, Socket::read_budget_bytes + 16 * 1024) << "the rest comes in later turns";
 }
 
-Task<base::Status> exhaust_then_wait(Socket& socket, Wait wait) {
+Task<base::Status> either(Socket& socket, Wait wait) { co_return co_await socket.wait_either(wait); }
+
+// Nothing more can be written until the far end reads.
+void block_writing(Socket& socket) {
+    std::vector<char> block(1024 * 1024, 'x');
+    const std::array slices{iovec{.iov_base = block.data(), .iov_len = block.size()}};
+    for (int writes = 0; writes < 100; ++writes) {
+        const auto written = socket.try_writev(slices);
+        if (!written || written->would_block) return;
+    }
+    FAIL() << "the kernel takes everything";
+}
+
+TEST_F(SocketWaitTest, for_either_direction_ends_with_the_one_that_is_ready_or_as_every_wait_does) {
+    Connection connection = test::connected(*reactor_);
+    EXPECT_TRUE(block_on(*reactor_, either(connection.near, soon())).has_value()) << "writable";
+    ASSERT_NO_FATAL_FAILURE(block_writing(connection.near));
+    const auto late = block_on(*reactor_, either(connection.near, {.deadline = reactor_->now() + 2ms}));
+    ASSERT_FALSE(late.has_value());
+    EXPECT_EQ(late.error().code(), base::ErrorCode::timeout);
+    EXPECT_FALSE(connection.near.may_be_readable());
+    test::send_text(connection.far, "x");
+    EXPECT_TRUE(block_on(*reactor_, either(connection.near, soon())).has_value()) << "readable";
+    EXPECT_TRUE(connection.near.may_be_readable());
+}
+
+TEST_F(SocketWaitTest, for_either_direction_learns_that_its_socket_closed) {
+    Connection connection = test::connected(*reactor_);
+    ASSERT_NO_FATAL_FAILURE(block_writing(connection.near));
+    std::optional<base::Status> outcome;
+    tasks_.spawn(store(either(connection.near, soon()), outcome));
+    ASSERT_FALSE(outcome.has_value());
+    connection.near.close();
+    finish();
+    EXPECT_EQ(outcome->error().code(), base::ErrorCode::closed);
+}
+
+void exhaust_budget(Socket& socket) {
     std::vector<char> buffer(16 * 1024);
     for (int reads = 0; reads < 100; ++reads) {
         const auto read = socket.try_read(buffer);
-        if (!read || read->would_block) break;
+        if (!read || read->would_block) return;
     }
+}
+
+TEST_F(SocketWaitTest, for_either_direction_gives_way_when_the_read_budget_is_used_up) {
+    Connection flood = flooded(*reactor_);
+    ASSERT_NO_FATAL_FAILURE(block_writing(flood.near));
+    run_one_turn();
+    exhaust_budget(flood.near);
+    ASSERT_TRUE(flood.near.may_be_readable()) << "the kernel was empty before the budget was";
+    std::optional<base::Status> outcome;
+    tasks_.spawn(store(either(flood.near, soon()), outcome));
+    EXPECT_FALSE(outcome.has_value()) << "a caller that tries again at once would turn in a circle";
+    run_one_turn();
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_TRUE(outcome->has_value());
+}
+
+TEST_F(SocketWaitTest, finishing_to_write_is_seen_by_the_peer_which_may_still_send) {
+    Connection connection = test::connected(*reactor_);
+    connection.near.finish_writing();
+    char byte = 0;
+    EXPECT_EQ(::recv(connection.far.get(), &byte, 1, 0), 0);
+    test::send_text(connection.far, "x");
+    EXPECT_TRUE(block_on(*reactor_, readable(connection.near, soon())).has_value());
+}
+
+Task<base::Status> exhaust_then_wait(Socket& socket, Wait wait) {
+    exhaust_budget(socket);
     co_return co_await socket.wait_readable(wait);
 }
 
 TEST_F(SocketWaitTest, a_peer_that_never_pauses_meets_its_deadline) {
-    Connection flood = test::connected(*reactor_);
-    ASSERT_NO_FATAL_FAILURE(fill(flood));
+    Connection flood = flooded(*reactor_);
     const Wait late{.deadline = reactor_->now() - 1s};
     EXPECT_EQ(block_on(*reactor_, exhaust_then_wait(flood.near, late)).error().code(), base::ErrorCode::timeout);
 }
 
 TEST_F(SocketWaitTest, a_reader_that_gives_way_learns_that_its_socket_closed) {
-    Connection flood = test::connected(*reactor_);
-    ASSERT_NO_FATAL_FAILURE(fill(flood));
+    Connection flood = flooded(*reactor_);
     run_one_turn();
     std::optional<base::Status> outcome;
     tasks_.spawn(store(exhaust_then_wait(flood.near, soon()), outcome));

@@ -86,9 +86,6 @@ void SleepAwaiter::await_suspend(std::coroutine_handle<> continuation) noexcept 
 
 base::Status SleepAwaiter::await_resume() const { return to_status(outcome(), "sleep"); }
 
-// The timer leaves the wheel together with this node.
-void SleepAwaiter::detach() noexcept {}
-
 void SleepAwaiter::expired() noexcept { complete(Outcome::ok); }
 
 }  // namespace weir::io

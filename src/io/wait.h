@@ -50,8 +50,8 @@ protected:
 
 private:
     friend class ReadyQueue;
-    // Makes what is waited for forget this node.
-    virtual void detach() noexcept = 0;
+    // Makes what is waited for forget this node, when it knows it by more than a link: links go with the node.
+    virtual void detach() noexcept {}
     void resume();
 
     ReadyQueue* queue_;
@@ -85,7 +85,6 @@ public:
     [[nodiscard]] base::Status await_resume() const;
 
 private:
-    void detach() noexcept override;
     void expired() noexcept override;
 
     TimerWheel& wheel_;

@@ -1,8 +1,7 @@
 #include "ledger/access_log.h"
 
-#include <fmt/format.h>
-
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,8 +67,8 @@ std::size_t AccessLog::append(std::string_view lines) {
     return count_lines(lines.substr(written));
 }
 
-// True = a write makes sense now. Standard output may be a pipe, a terminal or a socket that we share with others, so it stays blocking; but after
-// POLLOUT a pipe takes PIPE_BUF bytes without blocking.
+// True = a write makes sense now. Standard output may be a pipe, a terminal or a socket that we share with others, so
+// it stays blocking; but after POLLOUT a pipe takes PIPE_BUF bytes without blocking.
 bool AccessLog::ready_for_more() {
     if (is_file_) return true;
     pollfd waiting{.fd = descriptor_, .events = POLLOUT, .revents = 0};

@@ -1,5 +1,5 @@
-// AccessLog: appends whole lines to a file or standard output, many in one write. A log that cannot be written loses lines,
-// which are counted, but it never holds up records: a reader that takes nothing is waited for once, briefly.
+// AccessLog: appends whole lines to a file or standard output, many in one write. A log that cannot be written loses
+// lines, which are counted, but it never holds up records: a reader that takes nothing is waited for once, briefly.
 // Invariant: no line is torn, a lost line apart: what follows a cut begins on a new line. Used by one thread.
 #pragma once
 
@@ -21,7 +21,8 @@ public:
     ~AccessLog();
 
     [[nodiscard]] bool enabled() const noexcept { return descriptor_ >= 0; }
-    // `lines` are complete, each with its line end. Returns how many were lost. The thread has SIGPIPE blocked or ignored.
+    // `lines` are complete, each with its line end. Returns how many were lost. The thread has SIGPIPE blocked or
+    // ignored.
     [[nodiscard]] std::size_t append(std::string_view lines);
     // Keeps the old file when the new one cannot be opened.
     void reopen();

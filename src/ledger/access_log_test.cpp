@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -110,13 +112,15 @@ protected:
     std::string drain() const {
         std::string all;
         char part[4096];
-        for (auto count = ::read(reader_, part, sizeof part); count > 0; count = ::read(reader_, part, sizeof part)) all.append(part, static_cast<std::size_t>(count));
+        for (auto count = ::read(reader_, part, sizeof part); count > 0; count = ::read(reader_, part, sizeof part))
+            all.append(part, static_cast<std::size_t>(count));
         return all;
     }
     // 300 KiB: more than a pipe holds.
     static std::string many_lines(std::size_t count) {
         std::string lines;
-        for (std::size_t i = 0; i < count; ++i) lines += std::string(299, static_cast<char>('a' + i % 26)) + "\n";
+        for (std::size_t i = 0; i < count; ++i)
+            lines += std::string(299, static_cast<char>('a' + i % 26)) + "\n";
         return lines;
     }
     int reader_;

@@ -161,8 +161,10 @@ void Ledger::State::run() {
 Queue Ledger::State::take() {
     std::unique_lock lock{mutex};
     const auto something_to_do = [this] { return !queue.empty() || hurry || (stopping && pending.empty()); };
-    if (pending.empty()) wake.wait(lock, something_to_do);
-    else wake.wait_until(lock, retry_at, something_to_do);
+    if (pending.empty())
+        wake.wait(lock, something_to_do);
+    else
+        wake.wait_until(lock, retry_at, something_to_do);
     const auto batch_complete = [this] { return stopping || queue.size() >= options.batch_records; };
     if (!queue.empty()) wake.wait_for(lock, options.batch_delay, batch_complete);
     if (std::exchange(hurry, false)) retry_at = {};
@@ -195,8 +197,10 @@ void Ledger::State::store_pending() {
         const bool give_up = stopping && now >= stop_deadline;
         lock.unlock();
         const auto count = pending.front().records.size();
-        if (give_up) dropped_records.fetch_add(count, std::memory_order_relaxed);
-        else if (!store_first()) return;
+        if (give_up)
+            dropped_records.fetch_add(count, std::memory_order_relaxed);
+        else if (!store_first())
+            return;
         pending.pop_front();
         lock.lock();
         in_pending -= count;
@@ -244,8 +248,10 @@ bool Ledger::State::finished() {
 
 void Ledger::State::note_oldest() {
     Clock::time_point oldest{};
-    if (in_pending > 0) oldest = pending_since;
-    else if (!queue.empty()) oldest = queue.front()->since;
+    if (in_pending > 0)
+        oldest = pending_since;
+    else if (!queue.empty())
+        oldest = queue.front()->since;
     oldest_ns.store(oldest.time_since_epoch().count(), std::memory_order_relaxed);
 }
 

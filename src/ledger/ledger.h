@@ -1,8 +1,8 @@
 // Ledger: takes finished records from the workers and brings them to the store and the access log, in batches, on its
-// own writer thread. submit() never blocks for I/O; a store that fails holds up neither the log nor the workers. There is
-// no spool yet, so records wait in memory, at most queue_capacity of them: a full queue or the death of the process loses
-// what is not stored; the former is counted (weir_events_dropped_total{sink="ledger"}).
-// Threads: submit(), reopen_access_log() and the counters from any thread; start() and stop() from one.
+// own writer thread. submit() never blocks for I/O; a store that fails holds up neither the log nor the workers. There
+// is no spool yet, so records wait in memory, at most queue_capacity of them: a full queue or the death of the process
+// loses what is not stored; the former is counted (weir_events_dropped_total{sink="ledger"}). Threads: submit(),
+// reopen_access_log() and the counters from any thread; start() and stop() from one.
 #pragma once
 
 #include "base/result.h"
@@ -26,7 +26,8 @@ struct LedgerOptions {
     std::size_t batch_records = 512;
     std::chrono::milliseconds batch_delay{50};       // how long the first record of a batch may wait
     std::chrono::milliseconds stop_timeout{10'000};  // how long stop() tries to store what is left
-    // A problem began or ended, one sentence without secrets; on the writer's thread, at most once a change. May be empty.
+    // A problem began or ended, one sentence without secrets; on the writer's thread, at most once a change. May be
+    // empty.
     std::function<void(std::string_view)> report;
 };
 
@@ -50,7 +51,8 @@ public:
     [[nodiscard]] LedgerCounters counters() const noexcept;
     // Age of the oldest record that is not stored yet; 0 when there is none.
     [[nodiscard]] std::chrono::nanoseconds lag() const noexcept;
-    // Writes what is left and ends the writer. Gives up after stop_timeout (and the store call then in progress). Idempotent.
+    // Writes what is left and ends the writer. Gives up after stop_timeout (and the store call then in progress).
+    // Idempotent.
     void stop();
 
 private:

@@ -23,10 +23,18 @@ model::RequestRecord record_of(const std::string& id) {
 // What the fake store saw and how it is to behave; shared with the test, which outlives the ledger.
 class StoreScript {
 public:
-    void fail_next(int count) { set([&] { failures_left_ = count; }); }
-    void close_gate() { set([&] { open_ = false; }); }
-    void open_gate() { set([&] { open_ = true; }); }
-    void refuse(const std::string& id) { set([&] { refused_id_ = id; }); }
+    void fail_next(int count) {
+        set([&] { failures_left_ = count; });
+    }
+    void close_gate() {
+        set([&] { open_ = false; });
+    }
+    void open_gate() {
+        set([&] { open_ = true; });
+    }
+    void refuse(const std::string& id) {
+        set([&] { refused_id_ = id; });
+    }
 
     base::Status insert(std::span<const model::RequestRecord> records) {
         std::unique_lock lock{mutex_};
@@ -39,8 +47,10 @@ public:
             return base::fail(base::ErrorCode::unavailable, "database is locked");
         }
         for (const auto& record : records) {
-            if (record.request_id == refused_id_) ++skipped_;
-            else ++stored_[record.request_id];
+            if (record.request_id == refused_id_)
+                ++skipped_;
+            else
+                ++stored_[record.request_id];
         }
         changed_.notify_all();
         return {};
@@ -82,7 +92,9 @@ class ScriptedStore final : public ports::RecordStore {
 public:
     explicit ScriptedStore(StoreScript& script) : script_{script} {}
     base::Status insert(std::span<const model::RequestRecord> records) override { return script_.insert(records); }
-    base::Result<std::optional<std::string>> find_json(const std::string&) override { return std::optional<std::string>{}; }
+    base::Result<std::optional<std::string>> find_json(const std::string&) override {
+        return std::optional<std::string>{};
+    }
     std::uint64_t skipped() const noexcept override { return script_.skipped(); }
 
 private:
@@ -112,12 +124,14 @@ protected:
         ledger_ = *std::move(started);
     }
     void submit(int count, int first = 0) {
-        for (int i = first; i < first + count; ++i) ledger_->submit(record_of("r" + std::to_string(i)));
+        for (int i = first; i < first + count; ++i)
+            ledger_->submit(record_of("r" + std::to_string(i)));
     }
     std::vector<std::string> lines_of(const std::filesystem::path& file) {
         std::ifstream in{file};
         std::vector<std::string> lines;
-        for (std::string line; std::getline(in, line);) lines.push_back(line);
+        for (std::string line; std::getline(in, line);)
+            lines.push_back(line);
         return lines;
     }
     [[nodiscard]] std::filesystem::path log_path() const { return directory_ / "access.log"; }
@@ -133,12 +147,15 @@ TEST_F(LedgerTest, BringsWhatFourWorkersSubmitToStoreAndLogExactlyOnce) {
     constexpr int each = 3000;
     start({.access_log_path = log_path(), .batch_records = 100});
     std::vector<std::thread> workers;
-    for (int worker = 0; worker < 4; ++worker) workers.emplace_back([this, worker] { submit(each, worker * each); });
-    for (auto& worker : workers) worker.join();
+    for (int worker = 0; worker < 4; ++worker)
+        workers.emplace_back([this, worker] { submit(each, worker * each); });
+    for (auto& worker : workers)
+        worker.join();
     ledger_->stop();
     const auto stored = script_.stored();
     EXPECT_EQ(stored.size(), 4U * each);
-    for (const auto& [id, times] : stored) EXPECT_EQ(times, 1) << id;
+    for (const auto& [id, times] : stored)
+        EXPECT_EQ(times, 1) << id;
     EXPECT_LE(script_.largest_, 100U) << "a transaction is bounded";
     const auto lines = lines_of(log_path());
     EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), 4U * each);
@@ -161,18 +178,21 @@ TEST_F(LedgerTest, AFailedBatchIsTriedAgainAndNothingIsLostOrDoubled) {
     EXPECT_GT(ledger_->lag().count(), 0);
     ASSERT_TRUE(script_.reaches([](const auto& script) { return script.stored_.size() == 5; }));
     ledger_->stop();
-    for (const auto& [id, times] : script_.stored()) EXPECT_EQ(times, 1) << id;
+    for (const auto& [id, times] : script_.stored())
+        EXPECT_EQ(times, 1) << id;
     EXPECT_EQ(ledger_->counters().store_failures, 3U);
     EXPECT_EQ(ledger_->counters().dropped_records, 0U);
     EXPECT_EQ(ledger_->lag().count(), 0);
-    EXPECT_EQ(reports_, (std::vector<std::string>{"the store takes no records, they wait in memory: database is locked", "the store takes records again"}));
+    EXPECT_EQ(reports_, (std::vector<std::string>{"the store takes no records, they wait in memory: database is locked",
+                                                  "the store takes records again"}));
 }
 
 TEST_F(LedgerTest, P032_AFullQueueDropsAndCountsAndKeepsWhatItHas) {
     start({.access_log_path = "off", .queue_capacity = 10});
     script_.close_gate();
     submit(3);
-    ASSERT_TRUE(script_.reaches([](const auto& script) { return script.calls_ == 1; })) << "three are in the store's hands now";
+    ASSERT_TRUE(script_.reaches([](const auto& script) { return script.calls_ == 1; }))
+        << "three are in the store's hands now";
     submit(22, 3);
     EXPECT_EQ(ledger_->counters().dropped_records, 15U) << "the three count as held";
     script_.open_gate();
@@ -186,8 +206,10 @@ TEST_F(LedgerTest, CapacityIsFreeAgainOnceTheStoreHasTakenTheRecords) {
     start({.access_log_path = "off", .queue_capacity = 4});
     for (int i = 0; i < 40; i += 4) {
         submit(4, i);
-        ASSERT_TRUE(script_.reaches([i](const auto& script) { return script.stored_.size() == static_cast<std::size_t>(i) + 4; }));
-        while (ledger_->lag().count() != 0) std::this_thread::yield();
+        ASSERT_TRUE(script_.reaches(
+            [i](const auto& script) { return script.stored_.size() == static_cast<std::size_t>(i) + 4; }));
+        while (ledger_->lag().count() != 0)
+            std::this_thread::yield();
     }
     EXPECT_EQ(ledger_->counters().dropped_records, 0U);
 }
@@ -226,8 +248,8 @@ TEST_F(LedgerTest, StopGivesUpInTimeAndCountsWhatItLost) {
 }
 
 TEST_F(LedgerTest, StopCutsTheWaitForTheNextTryShort) {
-    start();
-    script_.fail_next(4);  // the next try would be seconds away
+    start({.access_log_path = "off", .stop_timeout = milliseconds{100}});
+    script_.fail_next(4);  // the next try would be 400 ms away, which is too late
     submit(1);
     ASSERT_TRUE(script_.reaches([](const auto& script) { return script.calls_ >= 4; }));
     ledger_->stop();

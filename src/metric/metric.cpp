@@ -27,10 +27,14 @@ std::string joined(const Values& values) {
 
 void append_escaped(std::string& out, std::string_view text, bool quotes) {
     for (const char c : text) {
-        if (c == '\\') out += "\\\\";
-        else if (c == '\n') out += "\\n";
-        else if (c == '"' && quotes) out += "\\\"";
-        else out += c;
+        if (c == '\\')
+            out += "\\\\";
+        else if (c == '\n')
+            out += "\\n";
+        else if (c == '"' && quotes)
+            out += "\\\"";
+        else
+            out += c;
     }
 }
 
@@ -57,7 +61,8 @@ std::string number_text(double value) {
 LabelValues labels_of(std::span<const std::string_view> values) {
     LabelValues labels;
     labels.reserve(values.size());
-    for (const auto value : values) labels.emplace_back(base::is_valid_utf8(value) ? value : other);
+    for (const auto value : values)
+        labels.emplace_back(base::is_valid_utf8(value) ? value : other);
     return labels;
 }
 
@@ -116,7 +121,8 @@ void Exposition::add(const FamilyShard& shard) {
     for (const auto& [key, entry] : shard.entries_) {
         Sum& sum = sum_of(block, entry->labels);
         sum.value += entry->series.value();
-        for (std::size_t i = 0; i < sum.buckets.size(); ++i) sum.buckets[i] += entry->series.bucket(i);
+        for (std::size_t i = 0; i < sum.buckets.size(); ++i)
+            sum.buckets[i] += entry->series.bucket(i);
     }
 }
 
@@ -136,7 +142,8 @@ void Exposition::append_samples(std::string& out, const Family& family, const Su
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < sum.buckets.size(); ++i) {
         count += sum.buckets[i];
-        const auto bound = fmt::format("le=\"{}\"", i < family.buckets.size() ? number_text(family.buckets[i]) : "+Inf");
+        const auto bound =
+            fmt::format("le=\"{}\"", i < family.buckets.size() ? number_text(family.buckets[i]) : "+Inf");
         out += fmt::format("{}_bucket{} {}\n", family.name, labels_text(family, sum.labels, bound), count);
     }
     const auto labels = labels_text(family, sum.labels);
@@ -152,9 +159,12 @@ std::string Exposition::text() const {
         append_escaped(out, family.help, false);
         out += fmt::format("\n# TYPE {} {}\n", family.name, name_of(family.type));
         std::vector<const Sum*> sorted;
-        for (const auto& sum : block.sums) sorted.push_back(&sum);
+        sorted.reserve(block.sums.size());
+        for (const auto& sum : block.sums)
+            sorted.push_back(&sum);
         std::ranges::sort(sorted, {}, [](const Sum* sum) -> const LabelValues& { return sum->labels; });
-        for (const auto* sum : sorted) append_samples(out, family, *sum);
+        for (const auto* sum : sorted)
+            append_samples(out, family, *sum);
     }
     return out;
 }

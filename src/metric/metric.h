@@ -42,7 +42,9 @@ public:
     }
     void observe(std::span<const double> bounds, double value) noexcept;
     [[nodiscard]] double value() const noexcept { return sum_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t bucket(std::size_t index) const noexcept { return buckets_[index].load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t bucket(std::size_t index) const noexcept {
+        return buckets_[index].load(std::memory_order_relaxed);
+    }
     [[nodiscard]] std::size_t bucket_count() const noexcept { return buckets_.size(); }
 
 private:
@@ -56,8 +58,9 @@ using LabelValues = std::vector<std::string>;
 class FamilyShard {
 public:
     FamilyShard(const Family& family, std::size_t max_series) : family_{&family}, max_series_{max_series} {}
-    // The series of these label values, one for each of the family's labels in its order, made at first use. A value that
-    // is not UTF-8 (which would spoil the whole scrape) counts as `other`. Only the owning thread. The reference stays valid.
+    // The series of these label values, one for each of the family's labels in its order, made at first use. A value
+    // that is not UTF-8 (which would spoil the whole scrape) counts as `other`. Only the owning thread. The reference
+    // stays valid.
     [[nodiscard]] Series& with(std::span<const std::string_view> values);
     void observe(Series& series, double value) const noexcept { series.observe(family_->buckets, value); }
     [[nodiscard]] const Family& family() const noexcept { return *family_; }

@@ -15,10 +15,12 @@ using test::ReadExposition;
 
 constexpr std::array<std::string_view, 2> two_labels{"pool", "reason"};
 constexpr std::array<double, 3> bounds{0.1, 1, 10};
-const Family counted{.name = "weir_things_total", .type = Type::counter, .help = "Things.", .labels = two_labels, .buckets = {}};
+const Family counted{
+    .name = "weir_things_total", .type = Type::counter, .help = "Things.", .labels = two_labels, .buckets = {}};
 const Family plain{.name = "weir_plain_total", .type = Type::counter, .help = "Plain.", .labels = {}, .buckets = {}};
 const Family level{.name = "weir_level", .type = Type::gauge, .help = "Level.", .labels = two_labels, .buckets = {}};
-const Family timed{.name = "weir_wait_seconds", .type = Type::histogram, .help = "Wait.", .labels = two_labels, .buckets = bounds};
+const Family timed{
+    .name = "weir_wait_seconds", .type = Type::histogram, .help = "Wait.", .labels = two_labels, .buckets = bounds};
 
 Series& series(FamilyShard& shard, std::string_view pool, std::string_view reason) {
     return shard.with(std::array{pool, reason});
@@ -26,7 +28,8 @@ Series& series(FamilyShard& shard, std::string_view pool, std::string_view reaso
 
 std::string text_of(std::initializer_list<const FamilyShard*> shards) {
     Exposition exposition;
-    for (const auto* shard : shards) exposition.add(*shard);
+    for (const auto* shard : shards)
+        exposition.add(*shard);
     return exposition.text();
 }
 
@@ -66,7 +69,11 @@ TEST(Exposition, WritesExactlyThisText) {
 }
 
 TEST(Exposition, EscapesValuesAndHelpAsTheFormatAsks) {
-    const Family odd{.name = "weir_odd_total", .type = Type::counter, .help = "Back\\slash,\nnew line, \"quotes\".", .labels = two_labels, .buckets = {}};
+    const Family odd{.name = "weir_odd_total",
+                     .type = Type::counter,
+                     .help = "Back\\slash,\nnew line, \"quotes\".",
+                     .labels = two_labels,
+                     .buckets = {}};
     FamilyShard shard{odd, 10};
     series(shard, "a\"b\\c\nd", "{},= \xc3\xa4").add(1);
     const auto text = text_of({&shard});
@@ -108,7 +115,8 @@ TEST(Exposition, KeepsLargeCountsExact) {
 
 TEST(FamilyShard, CountsSeriesBeyondTheCapUnderOther) {
     FamilyShard shard{counted, 3};
-    for (int i = 0; i < 100; ++i) series(shard, "p" + std::to_string(i), "x").add(1);
+    for (int i = 0; i < 100; ++i)
+        series(shard, "p" + std::to_string(i), "x").add(1);
     const ReadExposition read{text_of({&shard})};
     EXPECT_EQ(read.value("weir_things_total", {{"pool", "other"}, {"reason", "other"}}), 97);
     EXPECT_EQ(read.value("weir_things_total", {{"pool", "p2"}, {"reason", "x"}}), 1);
@@ -126,7 +134,8 @@ TEST(FamilyShard, AValueThatIsNotUtf8CountsAsOther) {
 TEST(FamilyShard, TheReferenceStaysValidWhileTheFamilyGrows) {
     FamilyShard shard{counted, 5000};
     Series& first = series(shard, "first", "x");
-    for (int i = 0; i < 2000; ++i) series(shard, std::to_string(i), "x").add(1);
+    for (int i = 0; i < 2000; ++i)
+        series(shard, std::to_string(i), "x").add(1);
     first.add(1);
     EXPECT_EQ(&series(shard, "first", "x"), &first);
     EXPECT_EQ(first.value(), 1);
@@ -140,19 +149,25 @@ struct BucketCase {
 
 TEST(Series, PutsAValueIntoTheBucketWhoseBoundIsNotBelowIt) {
     const std::vector<BucketCase> cases{
-        {"zero", 0, 0}, {"negative", -1, 0}, {"on the first bound", 0.1, 0}, {"just above it", std::nextafter(0.1, 1), 1},
-        {"on the last bound", 10, 2}, {"above all", 10.5, 3},
+        {"zero", 0, 0},
+        {"negative", -1, 0},
+        {"on the first bound", 0.1, 0},
+        {"just above it", std::nextafter(0.1, 1), 1},
+        {"on the last bound", 10, 2},
+        {"above all", 10.5, 3},
     };
     for (const auto& wanted : cases) {
         Series histogram{bounds.size() + 1};
         histogram.observe(bounds, wanted.value);
-        for (std::size_t i = 0; i <= bounds.size(); ++i) EXPECT_EQ(histogram.bucket(i), i == wanted.bucket ? 1U : 0U) << wanted.name << " " << i;
+        for (std::size_t i = 0; i <= bounds.size(); ++i)
+            EXPECT_EQ(histogram.bucket(i), i == wanted.bucket ? 1U : 0U) << wanted.name << " " << i;
     }
 }
 
 TEST(Series, IgnoresWhatIsNotAFiniteNumber) {
     Series histogram{bounds.size() + 1};
-    for (const double odd : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+    for (const double odd : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity()}) {
         histogram.observe(bounds, odd);
         histogram.add(odd);
     }
@@ -166,10 +181,12 @@ TEST(Exposition, AScrapeWhileWorkersWriteSeesWholeHistograms) {
     constexpr int rounds = 20'000;
     FamilyShard first{timed, 100}, second{timed, 100};
     const auto work = [](FamilyShard& shard) {
-        for (int i = 0; i < rounds; ++i) shard.observe(series(shard, std::to_string(i % 150), "x"), static_cast<double>(i % 20));
+        for (int i = 0; i < rounds; ++i)
+            shard.observe(series(shard, std::to_string(i % 150), "x"), static_cast<double>(i % 20));
     };
     std::thread one{work, std::ref(first)}, two{work, std::ref(second)};
-    for (int i = 0; i < 20; ++i) const ReadExposition scrape{text_of({&first, &second})};
+    for (int i = 0; i < 20; ++i)
+        const ReadExposition scrape{text_of({&first, &second})};
     one.join();
     two.join();
     EXPECT_EQ(ReadExposition{text_of({&first, &second})}.sum("weir_wait_seconds_count"), 2 * rounds);

@@ -1,5 +1,6 @@
-// A strict reader of Prometheus' text exposition format 0.0.4: fails the test on anything that a scraper would refuse or
-// misread (escapes, order, duplicates, buckets that shrink). Shares no code with the writer. Only tests include this.
+// A strict reader of Prometheus' text exposition format 0.0.4: fails the test on anything that a scraper would refuse
+// or misread (escapes, order, duplicates, buckets that shrink). Shares no code with the writer. Only tests include
+// this.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,14 +35,16 @@ public:
             read_line(text.substr(0, end));
             text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         }
-        for (const auto& [name, family] : families_) check(name, family);
+        for (const auto& [name, family] : families_)
+            check(name, family);
     }
 
     [[nodiscard]] const std::map<std::string, ReadFamily>& families() const { return families_; }
     // nullopt: no such sample.
     [[nodiscard]] std::optional<double> value(const std::string& sample, const Labels& labels = {}) const {
         for (const auto& [name, family] : families_)
-            if (const auto found = family.samples.find({sample, labels}); found != family.samples.end()) return found->second;
+            if (const auto found = family.samples.find({sample, labels}); found != family.samples.end())
+                return found->second;
         return std::nullopt;
     }
     // Sum over the samples that have (at least) these labels.
@@ -63,7 +66,9 @@ private:
     static bool is_name(std::string_view name, bool colons) {
         if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
         for (const char c : name)
-            if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (colons && c == ':'))) return false;
+            if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                  (colons && c == ':')))
+                return false;
         return true;
     }
     void read_line(std::string_view line) {

@@ -1,5 +1,5 @@
-// RecordColumns: the table of the columns of `requests`: name, SQL type, and how a record fills them. The table is
-// created, written and read from this one definition. An absent value is NULL, never 0.
+// RecordColumns: the columns of the table `requests`: name, kind, and how a record fills them. The table is created,
+// altered, written and read from this one definition. An absent value is NULL, never 0. Pure.
 #pragma once
 
 #include "model/record.h"
@@ -9,20 +9,35 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace weir::store {
 
 using ColumnValue = std::variant<std::monostate, std::int64_t, double, std::string>;
 
-struct Column {
-    std::string_view name;
-    std::string_view type;
-    ColumnValue (*value)(const model::RequestRecord& record);
+enum class ColumnKind : std::uint8_t {
+    text,
+    integer,
+    boolean,       // 0 or 1
+    milliseconds,  // REAL
+    json,          // TEXT that is JSON already
 };
 
-// The first column is the key, request_id.
+struct Column {
+    std::string_view name;
+    ColumnKind kind{};
+    ColumnValue (*value)(const model::RequestRecord& record);
+    bool required = false;  // NOT NULL; a record without it is not acceptable
+    int since = 1;          // the migration that adds it; a new column gets the next number, and may not be required
+};
+
+// In the order of the contract; the first is the key, request_id.
 [[nodiscard]] std::span<const Column> record_columns() noexcept;
-[[nodiscard]] std::string create_requests_sql();
-[[nodiscard]] std::string insert_request_sql();
+
+// The SQL of each migration, the first at index 0. What a released migration says never changes: it is made of the
+// columns of its own number only.
+[[nodiscard]] std::vector<std::string> record_migrations();
+[[nodiscard]] std::string insert_record_sql();
+[[nodiscard]] std::string select_record_sql();  // all columns in order; one parameter, the request id
 
 }  // namespace weir::store

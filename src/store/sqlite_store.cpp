@@ -4,11 +4,13 @@
 #include "store/record_columns.h"
 #include "store/sqlite_handle.h"
 
-#include <fmt/format.h>
-
-#include <array>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
 
 namespace weir::store {
 
@@ -18,14 +20,6 @@ using base::ErrorCode;
 using base::Result;
 using base::Status;
 
-constexpr int busy_timeout_ms = 2000;
-
-// Numbered from 1, forward only; a released migration is never changed.
-const std::array<std::string, 1>& migrations() {
-    static const std::array<std::string, 1> all{create_requests_sql() + "; CREATE INDEX requests_time ON requests (time);"};
-    return all;
-}
-
 Result<int> schema_version(sqlite3* database) {
     auto statement = prepare(database, "PRAGMA user_version");
     if (!statement) return std::unexpected{std::move(statement).error()};
@@ -33,21 +27,30 @@ Result<int> schema_version(sqlite3* database) {
     return sqlite3_column_int(statement->get(), 0);
 }
 
+// From `version` to the newest, within one transaction.
+Status migrate_from(sqlite3* database, int version) {
+    const auto migrations = record_migrations();
+    const int newest = static_cast<int>(migrations.size());
+    if (version > newest) {
+        constexpr std::string_view text =
+            "its schema is version {}, newer than the {} that this weir knows; use the weir that wrote it";
+        return base::fail(ErrorCode::unavailable, fmt::format(text, version, newest));
+    }
+    for (int next = version; next < newest; ++next) {
+        const auto sql =
+            fmt::format("{}; PRAGMA user_version = {}", migrations[static_cast<std::size_t>(next)], next + 1);
+        if (auto step = execute(database, sql.c_str()); !step) return step;
+    }
+    return {};
+}
+
 Status migrate(sqlite3* database) {
     // Immediate, so that two processes that start together do not both migrate.
     if (auto begun = execute(database, "BEGIN IMMEDIATE"); !begun) return begun;
-    auto version = schema_version(database);
-    const int newest = static_cast<int>(migrations().size());
-    Status step;
-    if (!version) step = std::unexpected{std::move(version).error()};
-    else if (*version > newest)
-        step = base::fail(ErrorCode::unavailable, fmt::format("the store has schema {}, this weir knows {}: use the newer weir", *version, newest));
-    for (int next = version.value_or(newest); step && next < newest; ++next) {
-        const auto sql = migrations()[static_cast<std::size_t>(next)] + fmt::format("; PRAGMA user_version = {}", next + 1);
-        step = execute(database, sql.c_str());
-    }
-    const auto ended = execute(database, step ? "COMMIT" : "ROLLBACK");
-    return step ? ended : step;
+    const auto version = schema_version(database);
+    auto migrated = version ? migrate_from(database, *version) : Status{std::unexpected{version.error()}};
+    auto ended = execute(database, migrated ? "COMMIT" : "ROLLBACK");
+    return migrated ? ended : migrated;
 }
 
 int bind(sqlite3_stmt* statement, int index, const ColumnValue& value) {
@@ -58,18 +61,61 @@ int bind(sqlite3_stmt* statement, int index, const ColumnValue& value) {
     return sqlite3_bind_null(statement, index);
 }
 
-// SQLite would create the file readable for all.
+// SQLite would create the file readable for all; its -wal and -shm files take over the mode of this one.
 Status create_private_file(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (descriptor < 0) return base::fail(ErrorCode::unavailable, fmt::format("store {}: cannot open: {}", path, std::error_code(errno, std::generic_category()).message()));
+    if (descriptor < 0) {
+        const auto why = std::error_code(errno, std::generic_category()).message();
+        return base::fail(ErrorCode::unavailable, "cannot be opened: " + why);
+    }
     ::close(descriptor);
     return {};
+}
+
+Result<Database> open_database(const std::string& path, const SqliteOptions& options) {
+    if (path.empty() || path == ":memory:")
+        return base::fail(ErrorCode::unavailable, "records need a file, write sqlite:PATH");
+    if (auto created = create_private_file(path); !created) return std::unexpected{std::move(created).error()};
+    sqlite3* raw = nullptr;
+    const int opened = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    Database database{raw};
+    if (opened != SQLITE_OK) return sqlite_error(raw, "cannot be opened");
+    sqlite3_busy_timeout(raw, static_cast<int>(options.busy_timeout.count()));
+    std::string setup = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;";
+    if (options.max_pages != 0) setup += fmt::format("PRAGMA max_page_count = {};", options.max_pages);
+    if (auto set = execute(raw, setup.c_str()); !set) return std::unexpected{std::move(set).error()};
+    return database;
+}
+
+// A row that breaks a rule of the table or is too big will never fit; every other failure may pass.
+bool never_acceptable(int result) noexcept {
+    return result == SQLITE_CONSTRAINT || result == SQLITE_TOOBIG || result == SQLITE_MISMATCH;
+}
+
+std::string_view text_of(sqlite3_stmt* row, int index) {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, index));
+    if (text == nullptr) return {};
+    return {text, static_cast<std::size_t>(sqlite3_column_bytes(row, index))};
+}
+
+void write_member(base::JsonWriter& json, const Column& column, sqlite3_stmt* row, int index) {
+    if (sqlite3_column_type(row, index) == SQLITE_NULL) return;
+    json.key(column.name);
+    switch (column.kind) {
+        case ColumnKind::text: json.string(text_of(row, index)); break;
+        case ColumnKind::integer: json.number(sqlite3_column_int64(row, index)); break;
+        case ColumnKind::boolean: json.boolean(sqlite3_column_int64(row, index) != 0); break;
+        case ColumnKind::milliseconds: json.number(sqlite3_column_double(row, index), 3); break;
+        case ColumnKind::json: json.raw(text_of(row, index)); break;
+    }
 }
 
 }  // namespace
 
 struct SqliteStore::State {
-    Database database;
+    State(Database opened, Statement prepared) : database{std::move(opened)}, insert{std::move(prepared)} {}
+
+    Database database;  // before its statement, which must be gone first
     Statement insert;
     std::uint64_t skipped = 0;
 
@@ -89,21 +135,15 @@ SqliteStore::SqliteStore(std::unique_ptr<State> state) : state_{std::move(state)
 SqliteStore::~SqliteStore() = default;
 std::uint64_t SqliteStore::skipped() const noexcept { return state_->skipped; }
 
-Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path) {
-    if (auto created = create_private_file(path); !created) return std::unexpected{std::move(created).error()};
-    auto state = std::make_unique<State>();
-    sqlite3* raw = nullptr;
-    const int opened = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-    state->database.reset(raw);
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const SqliteOptions& options) {
     const auto where = fmt::format("store {}", path);
-    if (opened != SQLITE_OK) return sqlite_error(raw, where);
-    sqlite3_busy_timeout(raw, busy_timeout_ms);
-    for (const char* sql : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"})
-        if (auto set = execute(raw, sql); !set) return std::unexpected{std::move(set).error().within(where)};
+    auto database = open_database(path, options);
+    if (!database) return std::unexpected{std::move(database).error().within(where)};
+    auto* raw = database->get();
     if (auto migrated = migrate(raw); !migrated) return std::unexpected{std::move(migrated).error().within(where)};
-    auto insert = prepare(raw, insert_request_sql());
+    auto insert = prepare(raw, insert_record_sql());
     if (!insert) return std::unexpected{std::move(insert).error().within(where)};
-    state->insert = *std::move(insert);
+    auto state = std::make_unique<State>(*std::move(database), *std::move(insert));
     return std::unique_ptr<SqliteStore>{new SqliteStore{std::move(state)}};
 }
 
@@ -114,12 +154,12 @@ Status SqliteStore::insert(std::span<const model::RequestRecord> records) {
     for (const auto& record : records) {
         const int result = state_->insert_one(record);
         if (result == SQLITE_DONE) continue;
-        // A row that breaks a rule or is too big will never fit; everything else may pass.
-        if (result == SQLITE_CONSTRAINT || result == SQLITE_TOOBIG || result == SQLITE_MISMATCH) {
+        if (never_acceptable(result)) {
             ++skipped;
             continue;
         }
         auto error = sqlite_error(database, "insert");
+        // SQLite itself may have rolled back already; then this fails, and that is as well.
         static_cast<void>(execute(database, "ROLLBACK"));
         return error;
     }
@@ -133,25 +173,18 @@ Status SqliteStore::insert(std::span<const model::RequestRecord> records) {
 
 Result<std::optional<std::string>> SqliteStore::find_json(const std::string& request_id) {
     auto* database = state_->database.get();
-    auto statement = prepare(database, "SELECT * FROM requests WHERE request_id = ?");
+    auto statement = prepare(database, select_record_sql());
     if (!statement) return std::unexpected{std::move(statement).error()};
-    sqlite3_bind_text(statement->get(), 1, request_id.data(), static_cast<int>(request_id.size()), SQLITE_TRANSIENT);
-    const int step = sqlite3_step(statement->get());
+    auto* row = statement->get();
+    sqlite3_bind_text(row, 1, request_id.data(), static_cast<int>(request_id.size()), SQLITE_TRANSIENT);
+    const int step = sqlite3_step(row);
     if (step == SQLITE_DONE) return std::optional<std::string>{};
     if (step != SQLITE_ROW) return sqlite_error(database, "find");
     base::JsonWriter json;
     json.begin_object();
-    for (int i = 0; i < sqlite3_column_count(statement->get()); ++i) {
-        const int type = sqlite3_column_type(statement->get(), i);
-        if (type == SQLITE_NULL) continue;
-        json.key(sqlite3_column_name(statement->get(), i));
-        if (type == SQLITE_INTEGER) json.number(sqlite3_column_int64(statement->get(), i));
-        else if (type == SQLITE_FLOAT) json.number(sqlite3_column_double(statement->get(), i));
-        else {
-            const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement->get(), i));
-            json.string({text, static_cast<std::size_t>(sqlite3_column_bytes(statement->get(), i))});
-        }
-    }
+    int index = 0;
+    for (const auto& column : record_columns())
+        write_member(json, column, row, index++);
     json.end_object();
     return std::optional{std::move(json).take()};
 }

@@ -1,20 +1,30 @@
-// SqliteStore: records in one SQLite file (WAL, synchronous=NORMAL: what was committed survives the death of the process,
-// the last moments may not survive the death of the machine). Migrations are numbered and only go forward.
+// SqliteStore: records in one SQLite file (WAL, synchronous=NORMAL: what was committed survives the death of the
+// process, the last moments may not survive the death of the machine). Migrations are numbered and only go forward.
 // Threads: one at a time; other processes may read the file meanwhile.
 #pragma once
 
 #include "ports/record_store.h"
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace weir::store {
 
+struct SqliteOptions {
+    std::chrono::milliseconds busy_timeout{2000};  // wait for another process's lock before insert() fails
+    std::uint32_t max_pages = 0;                   // cap on the file, in pages of 4 KiB; 0 = SQLite's own
+};
+
 class SqliteStore final : public ports::RecordStore {
 public:
     // Creates the file (mode 0600) and brings its schema up to date. Errors: unavailable (cannot open, a newer schema,
     // not a database), with the path.
-    [[nodiscard]] static base::Result<std::unique_ptr<SqliteStore>> open(const std::string& path);
+    [[nodiscard]] static base::Result<std::unique_ptr<SqliteStore>> open(const std::string& path,
+                                                                         const SqliteOptions& options = {});
+    SqliteStore(const SqliteStore&) = delete;
+    SqliteStore& operator=(const SqliteStore&) = delete;
     ~SqliteStore() override;
 
     [[nodiscard]] base::Status insert(std::span<const model::RequestRecord> records) override;

@@ -13,10 +13,19 @@ using std::chrono::milliseconds;
 
 base::Instant at(int ms) { return base::Instant{} + std::chrono::hours{1} + milliseconds{ms}; }
 
-// A stream: body read at 10, first attempt at 12, first output read at 100 and sent at 103, last sent at 303, end at 305.
+// A stream: body read at 10, first attempt at 12, first output read at 100 and sent at 103, last sent at 303, end at
+// 305.
 Moments stream_moments() {
-    return {.began = at(0), .last_request_byte = at(10), .dispatched = at(12), .attempt_began = at(12), .upstream_first = at(100),
-            .first_output_sent = at(103), .first_visible_sent = at(103), .last_output_sent = at(303), .last_upstream_byte = at(304), .tokens_in_first_event = 1};
+    return {.began = at(0),
+            .last_request_byte = at(10),
+            .dispatched = at(12),
+            .attempt_began = at(12),
+            .upstream_first = at(100),
+            .first_output_sent = at(103),
+            .first_visible_sent = at(103),
+            .last_output_sent = at(303),
+            .last_upstream_byte = at(304),
+            .tokens_in_first_event = 1};
 }
 
 struct Expected {
@@ -66,81 +75,98 @@ ClockCase with(std::string name, void (*change)(ClockCase&)) {
 std::vector<ClockCase> clock_cases() {
     return {
         {.name = "a_stream"},
-        with("nothing_of_a_stream_for_a_whole_answer", [](ClockCase& c) {
-            c.stream = false;
-            c.expected = {.ttft = {}, .upstream_ttft = {}, .first_visible = {}, .tpot = {}};
-        }),
-        with("P017_hidden_reasoning_comes_first", [](ClockCase& c) {
-            c.moments.first_visible_sent = at(210);
-            c.expected.first_visible = 200;
-        }),
-        with("a_tool_call_shows_nothing", [](ClockCase& c) {
-            c.moments.first_visible_sent.reset();
-            c.expected.first_visible.reset();
-        }),
-        with("P018_the_failed_attempt_is_in_ttft_but_not_in_the_upstreams", [](ClockCase& c) {
-            c.moments.attempt_began = at(60);
-            c.expected.upstream_ttft = 40;
-        }),
-        with("ended_before_any_output", [](ClockCase& c) {
-            c.moments.upstream_first.reset();
-            c.moments.first_output_sent.reset();
-            c.moments.first_visible_sent.reset();
-            c.moments.last_output_sent.reset();
-            c.expected.ttft = c.expected.upstream_ttft = c.expected.first_visible = c.expected.tpot = std::nullopt;
-        }),
-        with("refused_before_any_attempt", [](ClockCase& c) {
-            c.moments = {.began = at(0), .last_request_byte = at(10)};
-            c.expected = {.queue = {}, .ttft = {}, .upstream_ttft = {}, .first_visible = {}, .tpot = {}, .gateway = {}};
-        }),
-        with("P017_output_read_but_the_client_was_gone", [](ClockCase& c) {
-            c.moments.first_output_sent.reset();
-            c.moments.first_visible_sent.reset();
-            c.moments.last_output_sent.reset();
-            c.expected.ttft = c.expected.upstream_ttft = c.expected.first_visible = c.expected.tpot = std::nullopt;
-        }),
-        with("the_first_event_of_speculation_carries_three", [](ClockCase& c) {
-            c.moments.tokens_in_first_event = 3;
-            c.expected.tpot = 25;
-        }),
-        with("no_tpot_when_the_first_event_is_not_known", [](ClockCase& c) {
-            c.moments.tokens_in_first_event.reset();
-            c.expected.tpot.reset();
-        }),
-        with("no_tpot_when_all_tokens_were_in_the_first_event", [](ClockCase& c) {
-            c.completion_tokens = 1;
-            c.expected.tpot.reset();
-        }),
-        with("no_tpot_when_the_engine_told_fewer_than_the_first_event", [](ClockCase& c) {
-            c.completion_tokens = 0;
-            c.expected.tpot.reset();
-        }),
-        with("no_tpot_without_a_count", [](ClockCase& c) {
-            c.completion_tokens.reset();
-            c.usage = model::UsageSource::none;
-            c.expected.tpot.reset();
-        }),
-        with("no_tpot_from_an_estimate", [](ClockCase& c) {
-            c.usage = model::UsageSource::estimate;
-            c.expected.tpot.reset();
-        }),
-        with("the_queue_is_neither_upstream_nor_gateway", [](ClockCase& c) {
-            c.moments.queue_entered = at(11);
-            c.moments.queue_left = at(51);
-            c.moments.dispatched = at(52);
-            c.expected.queue = 40;
-            c.expected.gateway = 3;
-        }),
-        with("moments_in_the_wrong_order_give_no_negative_span", [](ClockCase& c) {
-            c.moments.last_request_byte = at(104);
-            c.moments.first_visible_sent = at(102);
-            c.expected.ttft = c.expected.first_visible = 0;
-            c.expected.gateway = 0;
-        }),
+        with("nothing_of_a_stream_for_a_whole_answer",
+             [](ClockCase& c) {
+                 c.stream = false;
+                 c.expected = {.ttft = {}, .upstream_ttft = {}, .first_visible = {}, .tpot = {}};
+             }),
+        with("P017_hidden_reasoning_comes_first",
+             [](ClockCase& c) {
+                 c.moments.first_visible_sent = at(210);
+                 c.expected.first_visible = 200;
+             }),
+        with("a_tool_call_shows_nothing",
+             [](ClockCase& c) {
+                 c.moments.first_visible_sent.reset();
+                 c.expected.first_visible.reset();
+             }),
+        with("P018_the_failed_attempt_is_in_ttft_but_not_in_the_upstreams",
+             [](ClockCase& c) {
+                 c.moments.attempt_began = at(60);
+                 c.expected.upstream_ttft = 40;
+             }),
+        with("ended_before_any_output",
+             [](ClockCase& c) {
+                 c.moments.upstream_first.reset();
+                 c.moments.first_output_sent.reset();
+                 c.moments.first_visible_sent.reset();
+                 c.moments.last_output_sent.reset();
+                 c.expected.ttft = c.expected.upstream_ttft = c.expected.first_visible = c.expected.tpot = std::nullopt;
+             }),
+        with("refused_before_any_attempt",
+             [](ClockCase& c) {
+                 c.moments = {.began = at(0), .last_request_byte = at(10)};
+                 c.expected = {
+                     .queue = {}, .ttft = {}, .upstream_ttft = {}, .first_visible = {}, .tpot = {}, .gateway = {}};
+             }),
+        with("P017_output_read_but_the_client_was_gone",
+             [](ClockCase& c) {
+                 c.moments.first_output_sent.reset();
+                 c.moments.first_visible_sent.reset();
+                 c.moments.last_output_sent.reset();
+                 c.expected.ttft = c.expected.upstream_ttft = c.expected.first_visible = c.expected.tpot = std::nullopt;
+             }),
+        with("the_first_event_of_speculation_carries_three",
+             [](ClockCase& c) {
+                 c.moments.tokens_in_first_event = 3;
+                 c.expected.tpot = 25;
+             }),
+        with("no_tpot_when_the_first_event_is_not_known",
+             [](ClockCase& c) {
+                 c.moments.tokens_in_first_event.reset();
+                 c.expected.tpot.reset();
+             }),
+        with("no_tpot_when_all_tokens_were_in_the_first_event",
+             [](ClockCase& c) {
+                 c.completion_tokens = 1;
+                 c.expected.tpot.reset();
+             }),
+        with("no_tpot_when_the_engine_told_fewer_than_the_first_event",
+             [](ClockCase& c) {
+                 c.completion_tokens = 0;
+                 c.expected.tpot.reset();
+             }),
+        with("no_tpot_without_a_count",
+             [](ClockCase& c) {
+                 c.completion_tokens.reset();
+                 c.usage = model::UsageSource::none;
+                 c.expected.tpot.reset();
+             }),
+        with("no_tpot_from_an_estimate",
+             [](ClockCase& c) {
+                 c.usage = model::UsageSource::estimate;
+                 c.expected.tpot.reset();
+             }),
+        with("the_queue_is_neither_upstream_nor_gateway",
+             [](ClockCase& c) {
+                 c.moments.queue_entered = at(11);
+                 c.moments.queue_left = at(51);
+                 c.moments.dispatched = at(52);
+                 c.expected.queue = 40;
+                 c.expected.gateway = 3;
+             }),
+        with("moments_in_the_wrong_order_give_no_negative_span",
+             [](ClockCase& c) {
+                 c.moments.last_request_byte = at(104);
+                 c.moments.first_visible_sent = at(102);
+                 c.expected.ttft = c.expected.first_visible = 0;
+                 c.expected.gateway = 0;
+             }),
     };
 }
 
-INSTANTIATE_TEST_SUITE_P(Clocks, ClockTest, testing::ValuesIn(clock_cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Clocks, ClockTest, testing::ValuesIn(clock_cases()),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(SplitTime, AddsUpToTheTimeSinceTheLastRequestByte) {
     auto moments = stream_moments();

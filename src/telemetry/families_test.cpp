@@ -38,14 +38,16 @@ TEST(Families, LabelNamesAreUniqueAndNeverReserved) {
         const std::set<std::string_view> labels{family->labels.begin(), family->labels.end()};
         EXPECT_EQ(labels.size(), family->labels.size()) << family->name;
         EXPECT_FALSE(labels.contains("le")) << family->name;
-        for (const auto label : labels) EXPECT_FALSE(label.starts_with("__")) << family->name;
+        for (const auto label : labels)
+            EXPECT_FALSE(label.starts_with("__")) << family->name;
     }
 }
 
 TEST(Families, NeverIdentifyARequestOrAKey) {
     for (const auto* family : all_families())
         for (const auto label : family->labels)
-            for (const std::string_view forbidden : {"key", "request_id", "client_request_id", "trace_id"}) EXPECT_NE(label, forbidden) << family->name;
+            for (const std::string_view forbidden : {"key", "request_id", "client_request_id", "trace_id"})
+                EXPECT_NE(label, forbidden) << family->name;
 }
 
 }  // namespace

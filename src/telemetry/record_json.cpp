@@ -92,7 +92,8 @@ void write_features(JsonWriter& json, const model::RequestRecord& record) {
 
 void write_decision(JsonWriter& json, const model::DecisionRecord& decision) {
     json.begin_object().key("eligible").begin_array();
-    for (const auto& pool : decision.eligible) json.string(pool);
+    for (const auto& pool : decision.eligible)
+        json.string(pool);
     json.end_array().key("excluded").begin_object();
     for (const auto& excluded : decision.excluded) {
         std::string reason{model::name_of(excluded.reason)};

@@ -8,25 +8,27 @@ namespace weir::telemetry {
 namespace {
 
 TEST(RecordJson, HasEveryFieldUnderTheNameOfTheContract) {
-    EXPECT_EQ(to_json(test::full_record()),
-              R"({"request_id":"req-0000000000000000001","client_request_id":"client \"1\"","trace_id":"0af7651916cd43dd8448eb211c80319c",)"
-              R"("time":"2026-11-30T00:53:20.123Z","config_version":"c0ffee","tenant":"acme","team":"search","application":"autocomplete","key":"acme-1",)"
-              R"("workload":"code","alias":"chat-large","endpoint":"chat.completions","stream":true,"client_timeout_ms":600000.000,"max_tokens":256,)"
-              R"("features":["tools","logprobs"],"temperature_class":"greedy","pool":"main","replica":"http://10.0.0.1:8000","region":"eu-west",)"
-              R"("engine_version":"0.22.0","assigned_arm":"baseline","decision":{"eligible":["main","spare"],)"
-              R"("excluded":{"far":"region_forbidden","small":"parameter_unsupported:min_p"},"chosen_by":"power_of_two","score":0.5,"inflight_at_dispatch":3},)"
-              R"("attempts":[{"pool":"spare","replica":"http://10.0.0.2:8000","engine_request_id":"req-0000000000000000001-1","outcome":"connect_failed","duration":1.500},)"
-              R"({"pool":"main","replica":"http://10.0.0.1:8000","engine_request_id":"req-0000000000000000001-2","outcome":"ok","duration":812.250,)"
-              R"("prompt_tokens":100,"completion_tokens":41}],"status":200,"outcome":"ok","policy_outcome":"allowed","prompt_bytes":2048,"prompt_tokens":100,)"
-              R"("cached_tokens":64,"completion_tokens":41,"reasoning_tokens":7,"delivered_tokens":40,"usage_source":"engine","finish_reason":"stop",)"
-              R"("queue_ms":0.000,"ttft_ms":93.000,"upstream_ttft_ms":88.500,"first_visible_ms":120.000,"tpot_ms":20.125,"duration_ms":905.000,"gateway_ms":0.400,)"
-              R"("events":38,"spec":{"steps":20,"drafted":60,"accepted":21,"accepted_length":2.05,"source":"engine"}})");
+    EXPECT_EQ(
+        to_json(test::full_record()),
+        R"({"request_id":"req-0000000000000000001","client_request_id":"client \"1\"","trace_id":"0af7651916cd43dd8448eb211c80319c",)"
+        R"("time":"2026-11-30T00:53:20.123Z","config_version":"c0ffee","tenant":"acme","team":"search","application":"autocomplete","key":"acme-1",)"
+        R"("workload":"code","alias":"chat-large","endpoint":"chat.completions","stream":true,"client_timeout_ms":600000.000,"max_tokens":256,)"
+        R"("features":["tools","logprobs"],"temperature_class":"greedy","pool":"main","replica":"http://10.0.0.1:8000","region":"eu-west",)"
+        R"("engine_version":"0.22.0","assigned_arm":"baseline","decision":{"eligible":["main","spare"],)"
+        R"("excluded":{"far":"region_forbidden","small":"parameter_unsupported:min_p"},"chosen_by":"power_of_two","score":0.5,"inflight_at_dispatch":3},)"
+        R"("attempts":[{"pool":"spare","replica":"http://10.0.0.2:8000","engine_request_id":"req-0000000000000000001-1","outcome":"connect_failed","duration":1.500},)"
+        R"({"pool":"main","replica":"http://10.0.0.1:8000","engine_request_id":"req-0000000000000000001-2","outcome":"ok","duration":812.250,)"
+        R"("prompt_tokens":100,"completion_tokens":41}],"status":200,"outcome":"ok","policy_outcome":"allowed","prompt_bytes":2048,"prompt_tokens":100,)"
+        R"("cached_tokens":64,"completion_tokens":41,"reasoning_tokens":7,"delivered_tokens":40,"usage_source":"engine","finish_reason":"stop",)"
+        R"("queue_ms":0.000,"ttft_ms":93.000,"upstream_ttft_ms":88.500,"first_visible_ms":120.000,"tpot_ms":20.125,"duration_ms":905.000,"gateway_ms":0.400,)"
+        R"("events":38,"spec":{"steps":20,"drafted":60,"accepted":21,"accepted_length":2.05,"source":"engine"}})");
 }
 
 TEST(RecordJson, WhatIsNotKnownIsAbsentAndNeverZero) {
-    EXPECT_EQ(to_json(test::sparse_record()),
-              R"({"request_id":"req-0000000000000000002","time":"2026-11-30T00:53:20.000Z","tenant":"acme","key":"acme-1","stream":false,"features":[],)"
-              R"("decision":{"eligible":[],"excluded":{}},"attempts":[],"status":404,"outcome":"refused","reason":"model_not_found","usage_source":"none","duration_ms":0.250})");
+    EXPECT_EQ(
+        to_json(test::sparse_record()),
+        R"({"request_id":"req-0000000000000000002","time":"2026-11-30T00:53:20.000Z","tenant":"acme","key":"acme-1","stream":false,"features":[],)"
+        R"("decision":{"eligible":[],"excluded":{}},"attempts":[],"status":404,"outcome":"refused","reason":"model_not_found","usage_source":"none","duration_ms":0.250})");
 }
 
 TEST(RecordJson, IsOneLineWhateverTheClientSent) {
@@ -34,7 +36,8 @@ TEST(RecordJson, IsOneLineWhateverTheClientSent) {
     record.client_request_id = std::string{"a\nb\r\x01\xff\0c", 8};
     record.finish_reason = "\xe2\x80\xa8";
     const auto line = to_json(record);
-    for (const char c : line) ASSERT_TRUE(static_cast<unsigned char>(c) >= 0x20) << line;
+    for (const char c : line)
+        ASSERT_TRUE(static_cast<unsigned char>(c) >= 0x20) << line;
     EXPECT_NE(line.find(R"("client_request_id":"a\nb\r\u0001)"), std::string::npos) << line;
 }
 

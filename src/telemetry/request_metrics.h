@@ -1,6 +1,6 @@
 // RequestMetrics: one worker's metrics of requests. record() is the only place that maps a finished record to series.
-// Invariant: weir_requests_total counts exactly the requests that have a record; label values come from the configuration
-// or from closed lists. Threads: one worker's; collect() from any. Cost: one hash lookup a request.
+// Invariant: weir_requests_total counts exactly the requests that have a record; label values come from the
+// configuration or from closed lists. Threads: one worker's; collect() from any. Cost: one hash lookup a request.
 #pragma once
 
 #include "metric/metric.h"

@@ -25,10 +25,10 @@ ReadExposition scrape(const RequestMetrics& metrics) {
     return ReadExposition{exposition.text()};
 }
 
-const Labels base{{"tenant", "acme"}, {"team", "search"}, {"application", "autocomplete"}, {"workload", "code"},
-                  {"alias", "chat-large"}, {"pool", "main"}, {"endpoint", "chat.completions"}, {"stream", "true"}};
+const Labels base{{"tenant", "acme"},      {"team", "search"}, {"application", "autocomplete"},  {"workload", "code"},
+                  {"alias", "chat-large"}, {"pool", "main"},   {"endpoint", "chat.completions"}, {"stream", "true"}};
 const Labels sparse{{"tenant", "acme"}, {"team", "none"}, {"application", "none"}, {"workload", "none"},
-                    {"alias", "none"}, {"pool", "none"}, {"endpoint", "none"}, {"stream", "false"}};
+                    {"alias", "none"},  {"pool", "none"}, {"endpoint", "none"},    {"stream", "false"}};
 
 Labels with(Labels labels, std::initializer_list<Labels::value_type> more) {
     labels.insert(more);
@@ -57,8 +57,10 @@ TEST(RequestMetrics, ObservesLatenciesInSeconds) {
     RequestMetrics metrics;
     metrics.record(test::full_record());
     const auto read = scrape(metrics);
-    const std::map<std::string, double> seconds{{"weir_time_to_first_token_seconds", 0.093}, {"weir_time_per_output_token_seconds", 0.020125},
-                                                {"weir_request_duration_seconds", 0.905}, {"weir_gateway_overhead_seconds", 0.0004},
+    const std::map<std::string, double> seconds{{"weir_time_to_first_token_seconds", 0.093},
+                                                {"weir_time_per_output_token_seconds", 0.020125},
+                                                {"weir_request_duration_seconds", 0.905},
+                                                {"weir_gateway_overhead_seconds", 0.0004},
                                                 {"weir_queue_seconds", 0}};
     for (const auto& [family, value] : seconds) {
         EXPECT_EQ(read.value(family + "_count", base), 1) << family;
@@ -71,7 +73,8 @@ TEST(RequestMetrics, P017_WhatIsNotKnownIsNotObserved) {
     metrics.record(test::sparse_record());
     const auto read = scrape(metrics);
     EXPECT_EQ(read.value("weir_request_duration_seconds_count", sparse), 1);
-    for (const auto* family : {"weir_time_to_first_token_seconds", "weir_time_per_output_token_seconds", "weir_gateway_overhead_seconds", "weir_queue_seconds", "weir_tokens_total"})
+    for (const auto* family : {"weir_time_to_first_token_seconds", "weir_time_per_output_token_seconds",
+                               "weir_gateway_overhead_seconds", "weir_queue_seconds", "weir_tokens_total"})
         EXPECT_FALSE(read.families().contains(family)) << family;
 }
 
@@ -103,7 +106,10 @@ TEST(RequestMetrics, EveryOutcomeIsCountedOnce) {
         metrics.record(record);
         const auto read = scrape(metrics);
         const std::string reason{wanted.reason ? model::name_of(*wanted.reason) : "none"};
-        EXPECT_EQ(read.value("weir_requests_total", with(sparse, {{"status", std::to_string(wanted.status)}, {"reason", reason}})), 1) << wanted.name;
+        EXPECT_EQ(read.value("weir_requests_total",
+                             with(sparse, {{"status", std::to_string(wanted.status)}, {"reason", reason}})),
+                  1)
+            << wanted.name;
         EXPECT_EQ(read.sum("weir_requests_total"), 1) << wanted.name;
         EXPECT_EQ(read.sum("weir_rejections_total"), wanted.rejections) << wanted.name;
         EXPECT_EQ(read.sum("weir_client_cancelled_total"), wanted.cancelled) << wanted.name;
@@ -123,10 +129,13 @@ TEST(RequestMetrics, EveryReasonAndAttemptOutcomeHasASeriesFromTheStart) {
     const RequestMetrics metrics;
     const auto read = scrape(metrics);
     for (int i = 0; i <= static_cast<int>(model::last_reason); ++i)
-        EXPECT_EQ(read.value("weir_rejections_total", {{"reason", std::string{model::name_of(static_cast<Reason>(i))}}}), 0) << i;
+        EXPECT_EQ(
+            read.value("weir_rejections_total", {{"reason", std::string{model::name_of(static_cast<Reason>(i))}}}), 0)
+            << i;
     EXPECT_EQ(read.value("weir_attempts_total", {{"outcome", "stale_connection"}}), 0);
     EXPECT_EQ(read.families().at("weir_attempts_total").samples.size(), 11U);
-    EXPECT_FALSE(read.value("weir_attempts_total", {{"outcome", "other"}})) << "the list of outcomes has grown: say so in request_metrics.h";
+    EXPECT_FALSE(read.value("weir_attempts_total", {{"outcome", "other"}}))
+        << "the list of outcomes has grown: say so in request_metrics.h";
 }
 
 TEST(RequestMetrics, InFlightIsWhatBeganAndIsNotRecorded) {
@@ -163,9 +172,12 @@ TEST(RequestMetrics, TheSameStatusWithAnotherReasonIsAnotherSeries) {
 TEST(RequestMetrics, P008_AParameterOutsideTheClosedListIsOther) {
     RequestMetrics metrics;
     auto record = test::sparse_record();
-    record.decision.excluded = {{.pool = "main", .reason = model::Ineligible::parameter_unreliable, .parameter = "minted-by-a-caller"}};
+    record.decision.excluded = {
+        {.pool = "main", .reason = model::Ineligible::parameter_unreliable, .parameter = "minted-by-a-caller"}};
     metrics.record(record);
-    EXPECT_EQ(scrape(metrics).value("weir_ineligible_total", {{"pool", "main"}, {"reason", "parameter_unreliable:other"}}), 1);
+    EXPECT_EQ(
+        scrape(metrics).value("weir_ineligible_total", {{"pool", "main"}, {"reason", "parameter_unreliable:other"}}),
+        1);
 }
 
 TEST(RequestMetrics, P008_ManyNamesEndInOther) {
@@ -210,7 +222,8 @@ TEST(RequestMetrics, AScrapeWhileWorkersRecordIsWellFormed) {
         }
     };
     std::thread first{work, std::ref(one)}, second{work, std::ref(two)};
-    for (int i = 0; i < 5; ++i) scrape(one);
+    for (int i = 0; i < 5; ++i)
+        scrape(one);
     first.join();
     second.join();
     metric::Exposition exposition;
@@ -230,7 +243,9 @@ TEST(RequestMetrics, FeedsEveryFamilyThatIsNotDerivedAtScrape) {
     metrics.record(gone);
     metrics.inter_chunk(0.1);
     const auto read = scrape(metrics);
-    const std::set<const metric::Family*> derived{&replica_state, &replica_signal_age_seconds, &config_last_reload_successful, &ledger_lag_seconds, &events_dropped_total, &pool_info};
+    const std::set<const metric::Family*> derived{
+        &replica_state,      &replica_signal_age_seconds, &config_last_reload_successful,
+        &ledger_lag_seconds, &events_dropped_total,       &pool_info};
     for (const auto* family : all_families())
         EXPECT_EQ(read.families().contains(std::string{family->name}), !derived.contains(family)) << family->name;
 }

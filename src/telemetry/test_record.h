@@ -14,7 +14,12 @@ inline model::RequestRecord full_record() {
     record.trace_id = "0af7651916cd43dd8448eb211c80319c";
     record.time = base::WallTime{std::chrono::milliseconds{1'796'000'000'123}};
     record.config_version = "c0ffee";
-    record.caller = {.tenant = "acme", .team = "search", .application = "autocomplete", .workload = "code", .key = "acme-1", .permissions = {}};
+    record.caller = {.tenant = "acme",
+                     .team = "search",
+                     .application = "autocomplete",
+                     .workload = "code",
+                     .key = "acme-1",
+                     .permissions = {}};
     record.alias = "chat-large";
     record.endpoint = model::Endpoint::chat_completions;
     record.stream = true;
@@ -28,16 +33,27 @@ inline model::RequestRecord full_record() {
     record.region = "eu-west";
     record.engine_version = "0.22.0";
     record.assigned_arm = "baseline";
-    record.decision = {.eligible = {"main", "spare"},
-                       .excluded = {{.pool = "far", .reason = model::Ineligible::region_forbidden, .parameter = ""},
-                                    {.pool = "small", .reason = model::Ineligible::parameter_unsupported, .parameter = "min_p"}},
-                       .chosen_by = "power_of_two",
-                       .score = 0.5,
-                       .inflight_at_dispatch = 3};
-    record.attempts = {{.pool = "spare", .replica = "http://10.0.0.2:8000", .engine_request_id = "req-0000000000000000001-1",
-                        .outcome = model::AttemptOutcome::connect_failed, .duration_ms = 1.5, .prompt_tokens = {}, .completion_tokens = {}},
-                       {.pool = "main", .replica = "http://10.0.0.1:8000", .engine_request_id = "req-0000000000000000001-2",
-                        .outcome = model::AttemptOutcome::ok, .duration_ms = 812.25, .prompt_tokens = 100, .completion_tokens = 41}};
+    record.decision = {
+        .eligible = {"main", "spare"},
+        .excluded = {{.pool = "far", .reason = model::Ineligible::region_forbidden, .parameter = ""},
+                     {.pool = "small", .reason = model::Ineligible::parameter_unsupported, .parameter = "min_p"}},
+        .chosen_by = "power_of_two",
+        .score = 0.5,
+        .inflight_at_dispatch = 3};
+    record.attempts = {{.pool = "spare",
+                        .replica = "http://10.0.0.2:8000",
+                        .engine_request_id = "req-0000000000000000001-1",
+                        .outcome = model::AttemptOutcome::connect_failed,
+                        .duration_ms = 1.5,
+                        .prompt_tokens = {},
+                        .completion_tokens = {}},
+                       {.pool = "main",
+                        .replica = "http://10.0.0.1:8000",
+                        .engine_request_id = "req-0000000000000000001-2",
+                        .outcome = model::AttemptOutcome::ok,
+                        .duration_ms = 812.25,
+                        .prompt_tokens = 100,
+                        .completion_tokens = 41}};
     record.status = 200;
     record.outcome = model::Outcome::ok;
     record.policy_outcome = "allowed";

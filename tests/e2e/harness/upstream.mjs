@@ -44,16 +44,22 @@ function defaultProbes(model) {
 class Connection {
   constructor(socket, number) {
     Object.assign(this, { socket, number, requests: 0 });
-    this.closed = new Promise((resolve) => {
-      const note = (how) => {
-        this.closedAt ??= performance.now();
-        this.closedBy ??= how;
-        resolve({ at: this.closedAt, by: this.closedBy });
-      };
-      socket.on('end', () => note('fin'));
-      socket.on('error', () => note('reset'));
-      socket.on('close', () => note('close'));
-    });
+    this.closed = new Promise((resolve) => { this.resolveClosed = resolve; });
+    socket.on('end', () => this.note('fin'));
+    socket.on('error', () => this.note('reset'));
+    socket.on('close', () => this.note('close'));
+  }
+
+  note(how) {
+    this.closedAt ??= performance.now();
+    this.closedBy ??= how;
+    this.resolveClosed({ at: this.closedAt, by: this.closedBy });
+  }
+
+  // Nothing more is heard on a socket that we have reset ourselves.
+  reset() {
+    resetSocket(this.socket);
+    this.note('own reset');
   }
 }
 
@@ -84,7 +90,7 @@ class Exchange {
 
   stream(events) { return this.write(Buffer.concat(events.map((event) => chunk(event)))); }
   fin() { this.connection.socket.end(); }
-  reset() { resetSocket(this.connection.socket); }
+  reset() { this.connection.reset(); }
   untilClosed(milliseconds = 5000) { return within(milliseconds, 'the gateway to close its upstream connection', this.closed); }
 }
 

@@ -1,0 +1,303 @@
+#include "store/sqlite_store.h"
+
+#include "store/record_columns.h"
+#include "store/sqlite_handle.h"
+#include "telemetry/record_json.h"
+#include "telemetry/test_record.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <set>
+
+namespace weir::store {
+namespace {
+
+using std::chrono::milliseconds;
+using telemetry::test::full_record;
+using telemetry::test::sparse_record;
+
+model::RequestRecord record_of(const std::string& id) {
+    auto record = full_record();
+    record.request_id = id;
+    return record;
+}
+
+class SqliteStoreTest : public testing::Test {
+protected:
+    SqliteStoreTest() {
+        std::string path = (std::filesystem::temp_directory_path() / "weir-store-XXXXXX").string();
+        directory_ = ::mkdtemp(path.data());
+    }
+    ~SqliteStoreTest() override { std::filesystem::remove_all(directory_); }
+    [[nodiscard]] std::string path() const { return directory_ / "weir.db"; }
+    [[nodiscard]] std::unique_ptr<SqliteStore> open(const SqliteOptions& options = {
+                                                        .busy_timeout = milliseconds{20}}) const {
+        auto store = SqliteStore::open(path(), options);
+        EXPECT_TRUE(store) << (store ? "" : store.error().message());
+        return *std::move(store);
+    }
+    // Another process's view of the file.
+    [[nodiscard]] Database other() const {
+        sqlite3* raw = nullptr;
+        EXPECT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
+        return Database{raw};
+    }
+    static std::int64_t number(sqlite3* database, const std::string& sql) {
+        auto statement = prepare(database, sql);
+        EXPECT_TRUE(statement) << sql;
+        EXPECT_EQ(sqlite3_step(statement->get()), SQLITE_ROW) << sql;
+        return sqlite3_column_int64(statement->get(), 0);
+    }
+    [[nodiscard]] std::int64_t rows() const { return number(other().get(), "SELECT count(*) FROM requests"); }
+    std::filesystem::path directory_;
+};
+
+TEST_F(SqliteStoreTest, GivesARecordBackAsTheAccessLogSaysIt) {
+    const auto store = open();
+    const std::array records{full_record(), sparse_record()};
+    ASSERT_TRUE(store->insert(records));
+    for (const auto& record : records) {
+        const auto found = store->find_json(record.request_id);
+        ASSERT_TRUE(found && found->has_value());
+        EXPECT_EQ(**found, telemetry::to_json(record));
+    }
+    EXPECT_EQ(store->skipped(), 0U);
+}
+
+TEST_F(SqliteStoreTest, AnUnknownIdIsNoError) {
+    const auto found = open()->find_json("nobody");
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(found->has_value());
+}
+
+TEST_F(SqliteStoreTest, WhatIsNotKnownIsNullAndNotZero) {
+    const auto store = open();
+    ASSERT_TRUE(store->insert(std::array{sparse_record()}));
+    for (const auto* column : {"ttft_ms", "prompt_tokens", "pool", "endpoint", "spec", "queue_ms", "max_tokens"})
+        EXPECT_EQ(number(other().get(), std::string{"SELECT count(*) FROM requests WHERE "} + column + " IS NULL"), 1)
+            << column;
+}
+
+TEST_F(SqliteStoreTest, IsIdempotentByRequestId) {
+    const auto store = open();
+    auto changed = record_of("a");
+    changed.status = 500;
+    ASSERT_TRUE(store->insert(std::array{record_of("a"), record_of("b"), record_of("a")}));
+    ASSERT_TRUE(store->insert(std::array{changed, record_of("c")}));
+    EXPECT_EQ(rows(), 3);
+    EXPECT_EQ(number(other().get(), "SELECT status FROM requests WHERE request_id = 'a'"), 200)
+        << "the first one stays";
+    EXPECT_EQ(store->skipped(), 0U);
+}
+
+TEST_F(SqliteStoreTest, P032_ARecordThatCanNeverFitBlocksNoOther) {
+    const auto store = open();
+    auto nameless = record_of("");
+    auto endless = record_of("endless");
+    endless.duration_ms = std::numeric_limits<double>::quiet_NaN();  // is NULL to SQLite
+    ASSERT_TRUE(store->insert(std::array{record_of("a"), nameless, endless, record_of("b")}));
+    EXPECT_EQ(rows(), 2);
+    EXPECT_EQ(store->skipped(), 2U);
+}
+
+TEST_F(SqliteStoreTest, KeepsAnyTextThatAClientMaySend) {
+    const auto store = open();
+    auto record = record_of("odd");
+    record.client_request_id = "'); DROP TABLE requests; --\n\"\x01";
+    ASSERT_TRUE(store->insert(std::array{record}));
+    EXPECT_EQ(store->find_json("odd")->value(), telemetry::to_json(record));
+}
+
+TEST_F(SqliteStoreTest, NumbersAreExact) {
+    const auto store = open();
+    auto record = record_of("big");
+    record.prompt_tokens = std::numeric_limits<std::int64_t>::max();
+    record.duration_ms = 86'400'000.125;
+    ASSERT_TRUE(store->insert(std::array{record}));
+    EXPECT_EQ(store->find_json("big")->value(), telemetry::to_json(record));
+}
+
+TEST_F(SqliteStoreTest, TheFilesAreForTheirOwnerOnly) {
+    const auto mask = ::umask(0);
+    const auto store = open();
+    ASSERT_TRUE(store->insert(std::array{full_record()}));
+    ::umask(mask);
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator{directory_}) {
+        struct stat about{};
+        ASSERT_EQ(::stat(entry.path().c_str(), &about), 0);
+        EXPECT_EQ(about.st_mode & 0777U, 0600U) << entry.path();
+        ++files;
+    }
+    EXPECT_EQ(files, 3) << "the database, its -wal and its -shm";
+}
+
+TEST_F(SqliteStoreTest, ALockedDatabaseIsAnErrorAndTheSameBatchFitsLater) {
+    const auto store = open();
+    const auto rival = other();
+    ASSERT_TRUE(execute(rival.get(), "BEGIN IMMEDIATE"));
+    const std::array batch{record_of("a"), record_of("b")};
+    const auto refused = store->insert(batch);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), base::ErrorCode::unavailable);
+    EXPECT_NE(refused.error().message().find("locked"), std::string::npos) << refused.error().message();
+    ASSERT_TRUE(execute(rival.get(), "ROLLBACK"));
+    EXPECT_TRUE(store->insert(batch));
+    EXPECT_EQ(rows(), 2);
+}
+
+TEST_F(SqliteStoreTest, AReaderOfALongSnapshotHoldsUpNoInsert) {
+    const auto store = open();
+    const auto reader = other();
+    ASSERT_TRUE(execute(reader.get(), "BEGIN; SELECT count(*) FROM requests"));
+    EXPECT_TRUE(store->insert(std::array{full_record()}));
+    EXPECT_EQ(number(reader.get(), "SELECT count(*) FROM requests"), 0) << "its snapshot";
+}
+
+TEST_F(SqliteStoreTest, AFullDiskStoresNothingOfTheBatchAndLosesNothingOlder) {
+    std::vector<std::string> stored;
+    {
+        const auto store = open({.busy_timeout = milliseconds{20}, .max_pages = 40});
+        base::Status last;
+        for (int batch = 0; last && batch < 1000; ++batch) {
+            const auto id = std::to_string(batch);
+            last = store->insert(std::array{record_of(id + "-a"), record_of(id + "-b"), record_of(id + "-c")});
+            if (last) stored.push_back(id);
+        }
+        ASSERT_FALSE(last) << "the cap was never reached";
+        EXPECT_EQ(last.error().code(), base::ErrorCode::unavailable);
+        EXPECT_NE(last.error().message().find("full"), std::string::npos) << last.error().message();
+        EXPECT_EQ(rows(), static_cast<std::int64_t>(3 * stored.size()));
+        EXPECT_FALSE(store->insert(std::array{record_of("again-a"), record_of("again-b"), record_of("again-c")}))
+            << "and it is an error each time";
+    }
+    const auto store = open();
+    EXPECT_TRUE(store->insert(std::array{record_of("more")})) << "with room again it goes on";
+    EXPECT_EQ(rows(), static_cast<std::int64_t>(3 * stored.size()) + 1);
+    EXPECT_EQ(store->skipped(), 0U);
+}
+
+TEST_F(SqliteStoreTest, ANewerSchemaIsRefusedAndLeftAlone) {
+    { const auto store = open(); }
+    ASSERT_TRUE(execute(other().get(), "PRAGMA user_version = 99"));
+    const auto store = SqliteStore::open(path());
+    ASSERT_FALSE(store);
+    EXPECT_NE(store.error().message().find("99"), std::string::npos) << store.error().message();
+    EXPECT_NE(store.error().message().find(path()), std::string::npos) << store.error().message();
+    EXPECT_EQ(number(other().get(), "PRAGMA user_version"), 99);
+}
+
+TEST_F(SqliteStoreTest, OpeningAgainChangesNothing) {
+    ASSERT_TRUE(open()->insert(std::array{full_record()}));
+    const auto store = open();
+    EXPECT_EQ(rows(), 1);
+    EXPECT_EQ(number(other().get(), "PRAGMA user_version"), static_cast<std::int64_t>(record_migrations().size()));
+}
+
+TEST_F(SqliteStoreTest, AMigrationIsAllOrNothing) {
+    // A table of that name from somebody else: the first migration must fail and leave the file as it was.
+    { std::ofstream{path()}; }
+    ASSERT_TRUE(execute(other().get(), "CREATE TABLE requests (mine INTEGER)"));
+    EXPECT_FALSE(SqliteStore::open(path()));
+    EXPECT_EQ(number(other().get(), "PRAGMA user_version"), 0);
+    EXPECT_EQ(number(other().get(), "SELECT count(*) FROM sqlite_schema"), 1);
+}
+
+struct OpenCase {
+    std::string name;
+    std::string path;  // within the directory
+    std::string says;
+};
+
+TEST_F(SqliteStoreTest, WhatCannotBeOpenedIsAnErrorThatNamesThePath) {
+    std::ofstream{directory_ / "text.db"} << std::string(5000, 'x');
+    const std::vector<OpenCase> cases{
+        {"no such directory", directory_ / "missing" / "weir.db", "No such file"},
+        {"a directory", directory_, "directory"},
+        {"not a database", directory_ / "text.db", "not a database"},
+        {"no path", "", "sqlite:PATH"},
+        {"memory", ":memory:", "sqlite:PATH"},
+    };
+    for (const auto& wanted : cases) {
+        const auto store = SqliteStore::open(wanted.path);
+        ASSERT_FALSE(store) << wanted.name;
+        EXPECT_EQ(store.error().code(), base::ErrorCode::unavailable) << wanted.name;
+        EXPECT_NE(store.error().message().find(wanted.path), std::string::npos) << store.error().message();
+        EXPECT_NE(store.error().message().find(wanted.says), std::string::npos) << store.error().message();
+    }
+}
+
+// The process dies (SIGKILL) somewhere after its fifth acknowledged batch: every acknowledged one is there, whole.
+TEST_F(SqliteStoreTest, AcknowledgedBatchesSurviveTheDeathOfTheProcess) {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        auto store = SqliteStore::open(path());
+        for (int batch = 0; store && batch < 100'000; ++batch) {
+            const auto id = std::to_string(batch);
+            const bool stored = (*store)->insert(std::array{record_of(id + "-a"), record_of(id + "-b")}).has_value();
+            if (!stored || ::write(pipe[1], ".", 1) != 1) break;
+        }
+        ::_exit(1);
+    }
+    ASSERT_GT(child, 0);
+    ::close(pipe[1]);
+    char acknowledged = 0;
+    for (int i = 0; i < 5; ++i)
+        ASSERT_EQ(::read(pipe[0], &acknowledged, 1), 1) << "the child failed";
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    int more = 5;
+    while (::read(pipe[0], &acknowledged, 1) == 1)
+        ++more;
+    ::close(pipe[0]);
+    const auto store = open();
+    for (int batch = 0; batch < more; ++batch)
+        for (const auto* half : {"-a", "-b"})
+            EXPECT_TRUE(store->find_json(std::to_string(batch) + half)->has_value()) << batch << half;
+    EXPECT_EQ(rows() % 2, 0) << "no half of a batch";
+    const auto database = other();
+    auto check = prepare(database.get(), "PRAGMA integrity_check");
+    ASSERT_EQ(sqlite3_step(check->get()), SQLITE_ROW);
+    EXPECT_STREQ(reinterpret_cast<const char*>(sqlite3_column_text(check->get(), 0)), "ok");
+}
+
+TEST(RecordColumns, AreUniqueAndTheFirstIsTheKey) {
+    std::set<std::string_view> names;
+    for (const auto& column : record_columns())
+        EXPECT_TRUE(names.insert(column.name).second) << column.name;
+    EXPECT_EQ(record_columns().front().name, "request_id");
+}
+
+TEST(RecordColumns, ALaterColumnIsNeverRequired) {
+    for (const auto& column : record_columns())
+        if (column.since > 1) EXPECT_FALSE(column.required) << column.name << ": old rows do not have it";
+}
+
+// A released migration never changes. When this fails, the new column needs the next number in `since`.
+TEST(RecordColumns, TheFirstMigrationIsWhatItWasWhenItWasReleased) {
+    EXPECT_EQ(
+        record_migrations().front(),
+        R"(CREATE TABLE requests ("request_id" TEXT NOT NULL UNIQUE, "client_request_id" TEXT, "trace_id" TEXT, "time" TEXT NOT NULL, )"
+        R"("config_version" TEXT, "tenant" TEXT, "team" TEXT, "application" TEXT, "key" TEXT, "workload" TEXT, "alias" TEXT, "endpoint" TEXT, )"
+        R"("stream" INTEGER NOT NULL, "client_timeout_ms" REAL, "max_tokens" INTEGER, "features" TEXT NOT NULL, "temperature_class" TEXT, )"
+        R"("pool" TEXT, "replica" TEXT, "region" TEXT, "engine_version" TEXT, "assigned_arm" TEXT, "decision" TEXT NOT NULL, "attempts" TEXT NOT NULL, )"
+        R"("status" INTEGER NOT NULL, "outcome" TEXT NOT NULL, "reason" TEXT, "policy_outcome" TEXT, "prompt_bytes" INTEGER, "prompt_tokens" INTEGER, )"
+        R"("cached_tokens" INTEGER, "completion_tokens" INTEGER, "reasoning_tokens" INTEGER, "delivered_tokens" INTEGER, "usage_source" TEXT NOT NULL, )"
+        R"("finish_reason" TEXT, "queue_ms" REAL, "ttft_ms" REAL, "upstream_ttft_ms" REAL, "first_visible_ms" REAL, "tpot_ms" REAL, )"
+        R"("duration_ms" REAL NOT NULL, "gateway_ms" REAL, "events" INTEGER, "spec" TEXT);CREATE INDEX requests_time ON requests (time))");
+}
+
+}  // namespace
+}  // namespace weir::store
