@@ -54,6 +54,24 @@ TEST(JsonWriter, AnyBytesAreReadBackAsValidJson) {
     EXPECT_FALSE(parser.parse(json).error());
 }
 
+// Text is looked at eight bytes at a time: every byte value at every place of texts shorter and longer than that.
+TEST(JsonWriter, EscapesTheSameAtEveryPlace) {
+    for (std::size_t length = 1; length <= 19; ++length)
+        for (std::size_t place = 0; place < length; ++place)
+            for (int byte = 0; byte < 0x80; ++byte) {
+                const char special = static_cast<char>(byte);
+                const std::string before(place, 'a'), after(length - place - 1, '~');
+                const std::string alone = escaped(std::string_view{&special, 1});
+                const std::string expected = "\"" + before + alone.substr(1, alone.size() - 2) + after + "\"";
+                ASSERT_EQ(escaped(before + special + after), expected) << length << " " << place << " " << byte;
+            }
+    for (std::size_t place = 0; place < 17; ++place) {
+        std::string text(17, 'a');
+        text[place] = '\xFF';
+        EXPECT_NE(escaped(text).find("\xEF\xBF\xBD"), std::string::npos) << place;
+    }
+}
+
 TEST(JsonWriter, NumbersAreExact) {
     JsonWriter json;
     json.begin_array();

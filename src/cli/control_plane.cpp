@@ -16,9 +16,13 @@ std::vector<control::ProbeTarget> targets_of(const gateway::Snapshot& snapshot) 
     std::vector<control::ProbeTarget> targets;
     for (const auto& pool : snapshot.pools)
         for (const auto& replica : pool.replicas)
-            targets.push_back({.name = {.pool = pool.config->name, .url = replica.url}, .origin = replica.origin, .engine = pool.config->engine,
-                               .credential = pool.config->credential, .interval = pool.config->health.interval,
-                               .timeout = pool.config->timeouts.connect, .slot = replica.slot});
+            targets.push_back({.name = {.pool = pool.config->name, .url = replica.url},
+                               .origin = replica.origin,
+                               .engine = pool.config->engine,
+                               .credential = pool.config->credential,
+                               .interval = pool.config->health.interval,
+                               .timeout = pool.config->timeouts.connect,
+                               .slot = replica.slot});
     return targets;
 }
 
@@ -40,7 +44,8 @@ struct ControlPlane::State {
           reactor{std::move(own)},
           endpoint{hooks.render_metrics, hooks.readiness},
           server{*reactor, endpoint, {}},
-          prober{*reactor, board, hooks.on_health_change, [this](std::exception_ptr failure) { hooks.on_bug(text_of(failure)); }},
+          prober{*reactor, board, hooks.on_health_change,
+                 [this](std::exception_ptr failure) { hooks.on_bug(text_of(failure)); }},
           tasks{*reactor, [this](std::exception_ptr failure) { hooks.on_bug(text_of(failure)); }} {}
 
     io::Task<void> finish() {
@@ -66,12 +71,15 @@ struct ControlPlane::State {
 ControlPlane::ControlPlane(std::unique_ptr<State> state) : state_{std::move(state)} {}
 ControlPlane::~ControlPlane() { stop(); }
 
-base::Result<std::unique_ptr<ControlPlane>> ControlPlane::start(io::ListenerSet metrics_listener, std::shared_ptr<const gateway::Snapshot> snapshot,
+base::Result<std::unique_ptr<ControlPlane>> ControlPlane::start(io::ListenerSet metrics_listener,
+                                                                std::shared_ptr<const gateway::Snapshot> snapshot,
                                                                 control::DiscoveryBoard& board, ControlHooks hooks) {
     auto reactor = io::Reactor::create();
     if (!reactor) return std::unexpected{std::move(reactor).error()};
     auto state = std::make_unique<State>(*std::move(reactor), board, std::move(hooks));
-    state->acceptor = std::make_unique<io::Acceptor>(*state->reactor, metrics_listener.take(0), [target = state.get()](int accepted) { target->server.adopt(accepted); });
+    state->acceptor =
+        std::make_unique<io::Acceptor>(*state->reactor, metrics_listener.take(0),
+                                       [target = state.get()](int accepted) { target->server.adopt(accepted); });
     state->listener = std::move(metrics_listener);
     auto plane = std::unique_ptr<ControlPlane>{new ControlPlane{std::move(state)}};
     plane->publish(std::move(snapshot));

@@ -24,8 +24,9 @@ struct ControlHooks {
 
 class ControlPlane {
 public:
-    [[nodiscard]] static base::Result<std::unique_ptr<ControlPlane>> start(io::ListenerSet metrics_listener, std::shared_ptr<const gateway::Snapshot> snapshot,
-                                                                           control::DiscoveryBoard& board, ControlHooks hooks);
+    [[nodiscard]] static base::Result<std::unique_ptr<ControlPlane>> start(
+        io::ListenerSet metrics_listener, std::shared_ptr<const gateway::Snapshot> snapshot,
+        control::DiscoveryBoard& board, ControlHooks hooks);
     ControlPlane(const ControlPlane&) = delete;
     ControlPlane& operator=(const ControlPlane&) = delete;
     ~ControlPlane();  // stop()

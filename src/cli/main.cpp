@@ -11,8 +11,9 @@ constexpr int exit_usage = 2;
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Weir: an AI gateway for fleets of self-hosted LLM inference pools.\n"
-                 "Exit codes: 0 done, 1 the answer is no or a check failed, 2 usage, 3 environment."};
+    CLI::App app{
+        "Weir: an AI gateway for fleets of self-hosted LLM inference pools.\n"
+        "Exit codes: 0 done, 1 the answer is no or a check failed, 2 usage, 3 environment."};
     app.require_subcommand(1);
     app.set_version_flag("--version", [] {
         weir::cli::print_version(stdout);
@@ -20,11 +21,13 @@ int main(int argc, char** argv) {
     });
 
     weir::cli::ServeOptions serve;
-    auto* serve_command = app.add_subcommand("serve", "Run the gateway. SIGHUP reads the configuration again; SIGTERM drains and ends.");
+    auto* serve_command =
+        app.add_subcommand("serve", "Run the gateway. SIGHUP reads the configuration again; SIGTERM drains and ends.");
     serve_command->add_option("--config", serve.config_path, "The configuration file (YAML)")->required();
 
     weir::cli::CheckOptions check;
-    auto* check_command = app.add_subcommand("check", "Validate a configuration file and list every error with its position.");
+    auto* check_command =
+        app.add_subcommand("check", "Validate a configuration file and list every error with its position.");
     auto* check_config = check_command->add_option("--config", check.config_path, "The configuration file (YAML)");
     check_command->add_flag("--schema", check.schema, "Print the JSON Schema of the configuration file instead");
     check_config->required(false);

@@ -9,7 +9,8 @@ namespace weir::cli {
 namespace {
 
 void add_replicas(metric::Exposition& out, const gateway::Pool& pool, base::Instant now) {
-    constexpr std::array states{routing::Health::unknown, routing::Health::healthy, routing::Health::loading, routing::Health::unhealthy};
+    constexpr std::array states{routing::Health::unknown, routing::Health::healthy, routing::Health::loading,
+                                routing::Health::unhealthy};
     for (const auto& replica : pool.replicas) {
         const auto health = replica.slot->health();
         for (const auto state : states) {
@@ -17,15 +18,22 @@ void add_replicas(metric::Exposition& out, const gateway::Pool& pool, base::Inst
             out.set(telemetry::replica_state, labels, state == health ? 1 : 0);
         }
         const std::array<std::string_view, 2> labels{pool.config->name, replica.url};
-        if (const auto probed = replica.slot->last_probe()) out.set(telemetry::replica_signal_age_seconds, labels, base::to_seconds(now - *probed));
+        if (const auto probed = replica.slot->last_probe())
+            out.set(telemetry::replica_signal_age_seconds, labels, base::to_seconds(now - *probed));
     }
 }
 
 void add_pool_info(metric::Exposition& out, const gateway::Pool& pool) {
     const auto& speculation = pool.config->speculation;
     const std::string proposal = speculation.proposal_length ? std::to_string(*speculation.proposal_length) : "none";
-    const std::string_view profile = pool.config->profiles.empty() ? std::string_view{"none"} : std::string_view{pool.config->profiles.front()};
-    const std::array<std::string_view, 6> labels{pool.config->name, pool.config->target.model, config::name_of(speculation.method), proposal, "unknown", profile};
+    const std::string_view profile =
+        pool.config->profiles.empty() ? std::string_view{"none"} : std::string_view{pool.config->profiles.front()};
+    const std::array<std::string_view, 6> labels{pool.config->name,
+                                                 pool.config->target.model,
+                                                 config::name_of(speculation.method),
+                                                 proposal,
+                                                 "unknown",
+                                                 profile};
     out.set(telemetry::pool_info, labels, 1);
 }
 

@@ -81,7 +81,10 @@ std::size_t worker_count(std::uint32_t configured) {
 std::size_t connection_limit(std::uint32_t configured) {
     const auto descriptors = io::raise_descriptor_limit();
     if (configured <= descriptors / 2) return configured;
-    say(fmt::format("server.limits.connections: {} is more than this process's descriptors allow; {} are served (raise LimitNOFILE to serve more)", configured, descriptors / 2));
+    say(
+        fmt::format("server.limits.connections: {} is more than this process's descriptors allow; {} are served (raise "
+                    "LimitNOFILE to serve more)",
+                    configured, descriptors / 2));
     return descriptors / 2;
 }
 
@@ -129,15 +132,19 @@ Status Daemon::start(config::Config config) {
     if (!made) return std::unexpected{std::move(made).error()};
     snapshot_ = *std::move(made);
     if (auto started = start_workers(*std::move(data)); !started) return started;
-    auto control = ControlPlane::start(*std::move(metrics_port), snapshot_, board_,
-                                       {.render_metrics = [this] { return metrics(); },
-                                        .readiness = [this] { return draining_.load() ? admin::Readiness{false, "draining"} : admin::Readiness{true, "ready"}; },
-                                        .on_health_change =
-                                            [](const control::HealthChange& change) {
-                                                say(fmt::format("replica {} of pool {}: {} -> {} ({})", change.name.url, change.name.pool, routing::name_of(change.from),
-                                                                routing::name_of(change.to), change.why));
-                                            },
-                                        .on_bug = [](const std::string& text) { say(fmt::format("BUG: the control loop failed: {}", text)); }});
+    auto control = ControlPlane::start(
+        *std::move(metrics_port), snapshot_, board_,
+        {.render_metrics = [this] { return metrics(); },
+         .readiness =
+             [this] {
+                 return draining_.load() ? admin::Readiness{false, "draining"} : admin::Readiness{true, "ready"};
+             },
+         .on_health_change =
+             [](const control::HealthChange& change) {
+                 say(fmt::format("replica {} of pool {}: {} -> {} ({})", change.name.url, change.name.pool,
+                                 routing::name_of(change.from), routing::name_of(change.to), change.why));
+             },
+         .on_bug = [](const std::string& text) { say(fmt::format("BUG: the control loop failed: {}", text)); }});
     if (!control) return std::unexpected{std::move(control).error()};
     control_ = *std::move(control);
     say(fmt::format("listening data={} metrics={}", data_address, metrics_address));
@@ -146,14 +153,19 @@ Status Daemon::start(config::Config config) {
 
 std::string Daemon::metrics() const {
     const auto current = snapshot();
-    return render_metrics({.workers = workers_.get(), .ledger = ledger_.get(), .snapshot = current.get(), .last_reload_successful = last_reload_successful_.load()},
+    return render_metrics({.workers = workers_.get(),
+                           .ledger = ledger_.get(),
+                           .snapshot = current.get(),
+                           .last_reload_successful = last_reload_successful_.load()},
                           base::monotonic_now());
 }
 
 void Daemon::reload() {
     ledger_->reopen_access_log();
     auto config = config::load(config_path_);
-    auto made = config ? gateway::make_snapshot(*std::move(config), replicas_) : Result<std::shared_ptr<const gateway::Snapshot>>{base::fail(base::ErrorCode::invalid_argument, config.error().format())};
+    auto made = config ? gateway::make_snapshot(*std::move(config), replicas_)
+                       : Result<std::shared_ptr<const gateway::Snapshot>>{
+                             base::fail(base::ErrorCode::invalid_argument, config.error().format())};
     last_reload_successful_.store(made.has_value());
     if (!made) {
         say(fmt::format("reload refused, the running configuration stays:\n{}", made.error().message()));
@@ -181,7 +193,8 @@ void Daemon::stop() {
     draining_.store(true);
     if (workers_) {
         const auto drain = snapshot()->config.server.drain;
-        say(fmt::format("draining: {} connections, at most {}", workers_->connections(), base::format_duration(drain.timeout)));
+        say(fmt::format("draining: {} connections, at most {}", workers_->connections(),
+                        base::format_duration(drain.timeout)));
         // A second signal ends the waiting, not the drain.
         static_cast<void>(wait_for_signal(drain.delay));
         workers_->drain(drain.timeout);

@@ -1,7 +1,6 @@
 #include "cli/signals.h"
 
 #include <csignal>
-
 #include <ctime>
 
 namespace weir::cli {
@@ -11,7 +10,8 @@ namespace {
 sigset_t handled_signals() noexcept {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&set, signal);
+    for (const int signal : {SIGHUP, SIGTERM, SIGINT})
+        sigaddset(&set, signal);
     return set;
 }
 
@@ -28,8 +28,7 @@ void block_signals() noexcept {
 SignalKind next_signal() noexcept {
     const sigset_t set = handled_signals();
     int signal = 0;
-    while (sigwait(&set, &signal) != 0) {
-    }
+    while (sigwait(&set, &signal) != 0) {}
     return kind_of(signal);
 }
 

@@ -19,8 +19,9 @@ void print_version(std::FILE* out) {
     fmt::print(out, "build: with assertions\n");
 #endif
     fmt::print(out, "compiler: {}\n", __VERSION__);
-    fmt::print(out, "libraries: {}, simdjson {}, SQLite {}, fmt {}.{}.{}\n", OpenSSL_version(OPENSSL_VERSION), SIMDJSON_STRINGIFY(SIMDJSON_VERSION), sqlite3_libversion(),
-               FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100);
+    fmt::print(out, "libraries: {}, simdjson {}, SQLite {}, fmt {}.{}.{}\n", OpenSSL_version(OPENSSL_VERSION),
+               SIMDJSON_STRINGIFY(SIMDJSON_VERSION), sqlite3_libversion(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+               FMT_VERSION % 100);
 }
 
 }  // namespace weir::cli

@@ -69,8 +69,10 @@ struct AnswerReader::State {
     bool read_usage(json::value value) {
         auto& usage = answer.usage;
         return for_each_member(value, [&usage](std::string_view name, json::value inner) {
-            if (name == "prompt_tokens") take(usage.prompt_tokens, inner);
-            else if (name == "completion_tokens") take(usage.completion_tokens, inner);
+            if (name == "prompt_tokens")
+                take(usage.prompt_tokens, inner);
+            else if (name == "completion_tokens")
+                take(usage.completion_tokens, inner);
             else if (name == "prompt_tokens_details")
                 for_each_member(inner, [&usage](std::string_view detail, json::value count) {
                     if (detail == "cached_tokens") take(usage.cached_tokens, count);
@@ -87,11 +89,16 @@ struct AnswerReader::State {
         std::optional<std::uint64_t> cached, prompt, predicted;
         auto& spec = answer.speculation;
         for_each_member(value, [&](std::string_view name, json::value inner) {
-            if (name == "cache_n") take(cached, inner);
-            else if (name == "prompt_n") take(prompt, inner);
-            else if (name == "predicted_n") take(predicted, inner);
-            else if (name == "draft_n") take(spec.drafted, inner);
-            else if (name == "draft_n_accepted") take(spec.accepted, inner);
+            if (name == "cache_n")
+                take(cached, inner);
+            else if (name == "prompt_n")
+                take(prompt, inner);
+            else if (name == "predicted_n")
+                take(predicted, inner);
+            else if (name == "draft_n")
+                take(spec.drafted, inner);
+            else if (name == "draft_n_accepted")
+                take(spec.accepted, inner);
         });
         Usage told;
         told.completion_tokens = predicted;
@@ -106,9 +113,12 @@ struct AnswerReader::State {
         for_each_member(value, [&spec](std::string_view name, json::value inner) {
             if (name != "speculative_decoding") return;
             for_each_member(inner, [&spec](std::string_view field, json::value number) {
-                if (field == "num_spec_steps") take(spec.steps, number);
-                else if (field == "num_draft_tokens") take(spec.drafted, number);
-                else if (field == "num_accepted_draft_tokens") take(spec.accepted, number);
+                if (field == "num_spec_steps")
+                    take(spec.steps, number);
+                else if (field == "num_draft_tokens")
+                    take(spec.drafted, number);
+                else if (field == "num_accepted_draft_tokens")
+                    take(spec.accepted, number);
                 else if (field == "mean_acceptance_length") {
                     double length = 0;
                     if (!number.get_double().get(length)) spec.accepted_length = length;
@@ -127,9 +137,12 @@ struct AnswerReader::State {
     // `delta` of a stream or `message` of a whole answer.
     void read_delta(json::value value) {
         for_each_member(value, [this](std::string_view name, json::value inner) {
-            if (name == "content" || name == "refusal") note_output(filled_string(inner), true);
-            else if (name == "reasoning_content" || name == "reasoning") note_output(filled_string(inner), false);
-            else if (name == "tool_calls" || name == "function_call") read_tool_calls(inner);
+            if (name == "content" || name == "refusal")
+                note_output(filled_string(inner), true);
+            else if (name == "reasoning_content" || name == "reasoning")
+                note_output(filled_string(inner), false);
+            else if (name == "tool_calls" || name == "function_call")
+                read_tool_calls(inner);
         });
     }
 
@@ -194,7 +207,8 @@ struct AnswerReader::State {
                 continue;
             }
             const std::size_t first = i;
-            while (i < members.size() && members[i].cut) ++i;
+            while (i < members.size() && members[i].cut)
+                ++i;
             if (i < members.size()) {
                 answer.edits.push_back({members[first].begin, members[i].begin, {}});
                 continue;
@@ -218,12 +232,18 @@ struct AnswerReader::State {
             members.push_back({begin, std::ranges::find(policy.private_members, name) != policy.private_members.end()});
             json::value value;
             if (field.value().get(value)) return false;
-            if (name == "choices") choices = read_choices(value);
-            else if (name == "usage") has_usage = read_usage(value) || has_usage;
-            else if (name == "timings") read_timings(value);
-            else if (name == "metrics") read_engine_metrics(value);
-            else if (name == "model") note_model(value, text, policy);
-            else if (name == "error") note_error(value);
+            if (name == "choices")
+                choices = read_choices(value);
+            else if (name == "usage")
+                has_usage = read_usage(value) || has_usage;
+            else if (name == "timings")
+                read_timings(value);
+            else if (name == "metrics")
+                read_engine_metrics(value);
+            else if (name == "model")
+                note_model(value, text, policy);
+            else if (name == "error")
+                note_error(value);
         }
         answer.usage_only = has_usage && choices == std::size_t{0};
         return true;
@@ -262,7 +282,8 @@ const Answer& AnswerReader::read(std::string_view text, const AnswerPolicy& poli
     json::object root;
     const simdjson::padded_string_view padded{text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING};
     if (state.parser.iterate(padded).get(document) || document.get_object().get(root)) return state.answer;
-    const bool whole = state.read_root(root, text, policy) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+    const bool whole =
+        state.read_root(root, text, policy) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
     if (!whole) {
         state.reset();
         return state.answer;

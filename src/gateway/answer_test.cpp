@@ -35,8 +35,10 @@ struct EditCase {
 
 TEST(Answer, EditsModelAndCutsPrivateMembersOnly) {
     const EditCase cases[] = {
-        {"model in the middle", R"({"id":"1", "model" : "real" ,"x":{"model":"kept"}})", R"({"id":"1", "model" : "alias" ,"x":{"model":"kept"}})"},
-        {"private member at the end", R"({"model":"r","choices":[],"timings":{"a":1}})", R"({"model":"alias","choices":[]})"},
+        {"model in the middle", R"({"id":"1", "model" : "real" ,"x":{"model":"kept"}})",
+         R"({"id":"1", "model" : "alias" ,"x":{"model":"kept"}})"},
+        {"private member at the end", R"({"model":"r","choices":[],"timings":{"a":1}})",
+         R"({"model":"alias","choices":[]})"},
         {"private member first", R"({"timings":{"a":[1,2]}, "model":"r"})", R"({"model":"alias"})"},
         {"private member in the middle", R"({"a":1,"system_fingerprint":"b1-2","b":2})", R"({"a":1,"b":2})"},
         {"two in a row at the end", R"({"a":"}," , "timings":{} , "metrics":null })", R"({"a":"}," })"},
@@ -73,16 +75,20 @@ struct OutputCase {
 
 TEST(Answer, TellsOutputFromRoleAndEmptyDeltas) {
     const OutputCase cases[] = {
-        {"role with null content", R"({"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null})", false, false},
-        {"role with empty content", R"({"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null})", false, false},
+        {"role with null content", R"({"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null})",
+         false, false},
+        {"role with empty content", R"({"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null})",
+         false, false},
         {"content", R"({"index":0,"delta":{"content":"a"}})", true, true},
         {"a blank is content", R"({"index":0,"delta":{"content":" "}})", true, true},
-        {"reasoning is output that a client need not show", R"({"index":0,"delta":{"reasoning_content":"hm"}})", true, false},
+        {"reasoning is output that a client need not show", R"({"index":0,"delta":{"reasoning_content":"hm"}})", true,
+         false},
         {"newer name of reasoning", R"({"index":0,"delta":{"reasoning":"hm"}})", true, false},
         {"tool call", R"({"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"f"}}]}})", true, false},
         {"no tool call", R"({"index":0,"delta":{"tool_calls":[]}})", false, false},
         {"refusal", R"({"index":0,"delta":{"refusal":"no"}})", true, true},
-        {"whole message", R"({"index":0,"message":{"role":"assistant","content":"a"},"finish_reason":"stop"})", true, true},
+        {"whole message", R"({"index":0,"message":{"role":"assistant","content":"a"},"finish_reason":"stop"})", true,
+         true},
         {"completion text", R"({"index":0,"text":"a"})", true, true},
         {"finish only", R"({"index":0,"delta":{},"finish_reason":"length"})", false, false},
     };
@@ -94,7 +100,8 @@ TEST(Answer, TellsOutputFromRoleAndEmptyDeltas) {
 }
 
 TEST(Answer, ReadsFinishReasonsPerChoice) {
-    const auto answer = read(R"({"choices":[{"index":0,"finish_reason":"stop"},{"index":2,"finish_reason":null}]})").answer;
+    const auto answer =
+        read(R"({"choices":[{"index":0,"finish_reason":"stop"},{"index":2,"finish_reason":null}]})").answer;
     EXPECT_EQ(answer.seen_choices, 0b101U);
     EXPECT_EQ(answer.finished_choices, 0b001U);
     EXPECT_EQ(answer.finish_reason, "stop");
@@ -102,25 +109,31 @@ TEST(Answer, ReadsFinishReasonsPerChoice) {
 
 TEST(Answer, ReadsUsageWhereverItStands) {
     const auto answer =
-        read(R"({"choices":[],"usage":{"prompt_tokens":13,"completion_tokens":48,"prompt_tokens_details":{"cached_tokens":12},
-                "completion_tokens_details":{"reasoning_tokens":5}}})").answer;
+        read(
+            R"({"choices":[],"usage":{"prompt_tokens":13,"completion_tokens":48,"prompt_tokens_details":{"cached_tokens":12},
+                "completion_tokens_details":{"reasoning_tokens":5}}})")
+            .answer;
     EXPECT_TRUE(answer.usage_only);
     EXPECT_EQ(answer.usage.prompt_tokens, 13U);
     EXPECT_EQ(answer.usage.completion_tokens, 48U);
     EXPECT_EQ(answer.usage.cached_tokens, 12U);
     EXPECT_EQ(answer.usage.reasoning_tokens, 5U);
-    const auto merged = read(R"({"choices":[{"index":0,"finish_reason":"stop","delta":{}}],"usage":{"prompt_tokens":1}})").answer;
+    const auto merged =
+        read(R"({"choices":[{"index":0,"finish_reason":"stop","delta":{}}],"usage":{"prompt_tokens":1}})").answer;
     EXPECT_FALSE(merged.usage_only);
     EXPECT_EQ(merged.usage.prompt_tokens, 1U);
     const auto null = read(R"({"choices":[],"usage":null})").answer;
     EXPECT_FALSE(null.usage_only);
     EXPECT_FALSE(null.usage.known());
-    EXPECT_EQ(read(R"({"usage":{"prompt_tokens":null,"prompt_tokens_details":null}})").answer.usage.prompt_tokens, std::nullopt);
+    EXPECT_EQ(read(R"({"usage":{"prompt_tokens":null,"prompt_tokens_details":null}})").answer.usage.prompt_tokens,
+              std::nullopt);
 }
 
 TEST(Answer, LlamaTimingsTellUsageAndSpeculationButUsageWins) {
-    const auto answer = read(R"({"timings":{"cache_n":12,"prompt_n":1,"predicted_n":48,"draft_n":37,"draft_n_accepted":30},
-                                 "usage":{"completion_tokens":47}})").answer;
+    const auto answer =
+        read(R"({"timings":{"cache_n":12,"prompt_n":1,"predicted_n":48,"draft_n":37,"draft_n_accepted":30},
+                                 "usage":{"completion_tokens":47}})")
+            .answer;
     EXPECT_EQ(answer.usage.prompt_tokens, 13U);
     EXPECT_EQ(answer.usage.cached_tokens, 12U);
     EXPECT_EQ(answer.usage.completion_tokens, 47U);
@@ -130,8 +143,11 @@ TEST(Answer, LlamaTimingsTellUsageAndSpeculationButUsageWins) {
 }
 
 TEST(Answer, VllmMetricsTellSpeculation) {
-    const auto spec = read(R"({"choices":[],"usage":{"completion_tokens":9},"metrics":{"speculative_decoding":{"mean_acceptance_length":2.5,
-        "num_spec_steps":4,"num_accepted_draft_tokens":6,"num_draft_tokens":12}}})").answer.speculation;
+    const auto spec =
+        read(
+            R"({"choices":[],"usage":{"completion_tokens":9},"metrics":{"speculative_decoding":{"mean_acceptance_length":2.5,
+        "num_spec_steps":4,"num_accepted_draft_tokens":6,"num_draft_tokens":12}}})")
+            .answer.speculation;
     EXPECT_EQ(spec.steps, 4U);
     EXPECT_EQ(spec.drafted, 12U);
     EXPECT_EQ(spec.accepted, 6U);

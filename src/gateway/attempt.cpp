@@ -10,8 +10,14 @@ using base::ErrorCode;
 using model::AttemptOutcome;
 using model::Reason;
 
-Attempt::Attempt(Services& services, Settlement& settlement, http::RequestSource& source, http::ResponseSink& sink, const AttemptPlan& plan)
-    : services_{services}, settlement_{settlement}, source_{source}, sink_{sink}, plan_{plan}, began_{services.reactor.now()} {}
+Attempt::Attempt(Services& services, Settlement& settlement, http::RequestSource& source, http::ResponseSink& sink,
+                 const AttemptPlan& plan)
+    : services_{services},
+      settlement_{settlement},
+      source_{source},
+      sink_{sink},
+      plan_{plan},
+      began_{services.reactor.now()} {}
 
 Attempt::Limit Attempt::sooner(base::Nanoseconds allowance, Reason reason) const noexcept {
     const base::Instant at = services_.reactor.now() + allowance;
@@ -19,7 +25,9 @@ Attempt::Limit Attempt::sooner(base::Nanoseconds allowance, Reason reason) const
     return {at, reason};
 }
 
-io::Wait Attempt::wait_until(const Limit& limit) noexcept { return {.deadline = limit.at, .cancel = &source_.client_gone()}; }
+io::Wait Attempt::wait_until(const Limit& limit) noexcept {
+    return {.deadline = limit.at, .cancel = &source_.client_gone()};
+}
 
 io::Task<AttemptResult> Attempt::run() {
     auto& moments = settlement_.moments;
@@ -38,9 +46,11 @@ io::Task<AttemptResult> Attempt::run() {
     auto result = co_await converse(exchange);
     settlement_.moments.last_upstream_byte = base::monotonic_now();
     // A reused connection that died before any response byte says nothing about the replica.
-    if (!result.answered && result.outcome == AttemptOutcome::reset && exchange.reused() && exchange.bytes_received() == 0)
+    if (!result.answered && result.outcome == AttemptOutcome::reset && exchange.reused() &&
+        exchange.bytes_received() == 0)
         result.outcome = AttemptOutcome::stale_connection;
-    if (result.outcome != AttemptOutcome::ok && result.outcome != AttemptOutcome::rejected && result.outcome != AttemptOutcome::saturated)
+    if (result.outcome != AttemptOutcome::ok && result.outcome != AttemptOutcome::rejected &&
+        result.outcome != AttemptOutcome::saturated)
         exchange.spoil();
     co_return result;
 }
@@ -51,8 +61,9 @@ io::Task<AttemptResult> Attempt::converse(http::Exchange& exchange) {
     slices.push_back(plan_.request_head);
     slices.insert(slices.end(), plan_.request_body->begin(), plan_.request_body->end());
     // A stream must bring its first token in time; a whole answer is bounded by the request's deadline alone.
-    const Limit limit = plan_.stream ? sooner(plan_.pool->config->timeouts.first_token, Reason::upstream_timeout_first_token)
-                                     : Limit{plan_.total_deadline, Reason::upstream_timeout_total};
+    const Limit limit = plan_.stream
+                            ? sooner(plan_.pool->config->timeouts.first_token, Reason::upstream_timeout_first_token)
+                            : Limit{plan_.total_deadline, Reason::upstream_timeout_total};
     const auto sent = co_await exchange.send(slices, wait_until(limit));
     if (!sent) co_return failure_of(sent.error(), limit, "sending the request", exchange.bytes_received());
     const auto read = co_await exchange.read_head(wait_until(limit));
@@ -71,13 +82,17 @@ io::Task<AttemptResult> Attempt::converse(http::Exchange& exchange) {
     co_return co_await relay_whole(exchange, head);
 }
 
-AttemptResult Attempt::gone() { return {.outcome = AttemptOutcome::client_closed, .refusal = std::nullopt, .answered = true}; }
+AttemptResult Attempt::gone() {
+    return {.outcome = AttemptOutcome::client_closed, .refusal = std::nullopt, .answered = true};
+}
 
-AttemptResult Attempt::failure_of(const base::Error& error, const Limit& limit, std::string_view doing, std::uint64_t bytes_received) const {
+AttemptResult Attempt::failure_of(const base::Error& error, const Limit& limit, std::string_view doing,
+                                  std::uint64_t bytes_received) const {
     AttemptResult result;
     Refusal refusal{.reason = Reason::upstream_error, .message = ""};
     switch (error.code()) {
-        case ErrorCode::cancelled: return {.outcome = AttemptOutcome::client_closed, .refusal = std::nullopt, .answered = true};
+        case ErrorCode::cancelled:
+            return {.outcome = AttemptOutcome::client_closed, .refusal = std::nullopt, .answered = true};
         case ErrorCode::timeout:
             result.outcome = AttemptOutcome::timeout;
             refusal.reason = limit.reason;
@@ -110,7 +125,8 @@ RelayPolicy Attempt::relay_policy() const {
 
 void Attempt::response_fields(std::vector<http::Field>& fields, bool stream) {
     const auto split = telemetry::split_time(settlement_.moments, base::monotonic_now());
-    server_timing_ = fmt::format("queue;dur={:.1f}, upstream;dur={:.1f}, gateway;dur={:.1f}", base::to_ms(split.queue), base::to_ms(split.upstream), base::to_ms(split.gateway));
+    server_timing_ = fmt::format("queue;dur={:.1f}, upstream;dur={:.1f}, gateway;dur={:.1f}", base::to_ms(split.queue),
+                                 base::to_ms(split.upstream), base::to_ms(split.gateway));
     if (stream) {
         fields.push_back({"content-type", "text/event-stream; charset=utf-8"});
         fields.push_back({"cache-control", "no-cache"});

@@ -1,6 +1,6 @@
 // Attempt: one try of one request at one replica: connect, send, and relay what comes back.
-// It ends as told in AttemptResult; a refusal in it was NOT sent when nothing had left for the client yet, so the caller
-// may still try elsewhere. Threads: the worker's. Lifetime: everything referenced outlives run().
+// It ends as told in AttemptResult; a refusal in it was NOT sent when nothing had left for the client yet, so the
+// caller may still try elsewhere. Threads: the worker's. Lifetime: everything referenced outlives run().
 #pragma once
 
 #include "base/result.h"
@@ -44,7 +44,8 @@ struct AttemptResult {
 
 class Attempt {
 public:
-    Attempt(Services& services, Settlement& settlement, http::RequestSource& source, http::ResponseSink& sink, const AttemptPlan& plan);
+    Attempt(Services& services, Settlement& settlement, http::RequestSource& source, http::ResponseSink& sink,
+            const AttemptPlan& plan);
     [[nodiscard]] io::Task<AttemptResult> run();
 
 private:
@@ -71,7 +72,8 @@ private:
     // Puts what the relay has learnt into the record.
     void note_usage(const StreamRelay& relay);
     void begin_response(int status, bool stream);
-    [[nodiscard]] AttemptResult failure_of(const base::Error& error, const Limit& limit, std::string_view doing, std::uint64_t bytes_received) const;
+    [[nodiscard]] AttemptResult failure_of(const base::Error& error, const Limit& limit, std::string_view doing,
+                                           std::uint64_t bytes_received) const;
     [[nodiscard]] AttemptResult gone();
     [[nodiscard]] RelayPolicy relay_policy() const;
     void response_fields(std::vector<http::Field>& fields, bool stream);

@@ -29,7 +29,8 @@ Refusal engine_error_refusal(std::string_view error_event_data) {
 io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const http::ResponseHead& head) {
     if (!is_event_stream(head))
         co_return AttemptResult{.outcome = AttemptOutcome::protocol,
-                                .refusal = Refusal{.reason = Reason::upstream_protocol, .message = "The engine did not answer with a stream of events."},
+                                .refusal = Refusal{.reason = Reason::upstream_protocol,
+                                                   .message = "The engine did not answer with a stream of events."},
                                 .answered = false};
     StreamRelay relay{services_.reader, relay_policy()};
     auto result = co_await pump(exchange, relay);
@@ -63,20 +64,25 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         const bool end = part->end;
         framing_ended_ = end;
         auto verdict = relay.feed(part->bytes);
-        if (relay.fed_output() && !settlement_.moments.upstream_first) settlement_.moments.upstream_first = services_.reactor.now();
+        if (relay.fed_output() && !settlement_.moments.upstream_first)
+            settlement_.moments.upstream_first = services_.reactor.now();
         const auto sent = co_await forward(relay);
         if (!sent) co_return gone();
         if (relay.progressed() && relay.committed()) limit = sooner(timeouts.idle, Reason::upstream_timeout_idle);
         if (verdict == RelayVerdict::failed)
-            co_return AttemptResult{.outcome = AttemptOutcome::failed, .refusal = engine_error_refusal(relay.engine_error()), .answered = false};
+            co_return AttemptResult{.outcome = AttemptOutcome::failed,
+                                    .refusal = engine_error_refusal(relay.engine_error()),
+                                    .answered = false};
         if (verdict == RelayVerdict::protocol) {
             if (relay.complete()) {
                 exchange.spoil();
                 co_return complete;
             }
-            co_return AttemptResult{.outcome = AttemptOutcome::protocol,
-                                    .refusal = Refusal{.reason = Reason::upstream_protocol, .message = "The engine sent an event that is not a JSON object."},
-                                    .answered = false};
+            co_return AttemptResult{
+                .outcome = AttemptOutcome::protocol,
+                .refusal = Refusal{.reason = Reason::upstream_protocol,
+                                   .message = "The engine sent an event that is not a JSON object."},
+                .answered = false};
         }
         // Nothing of the protocol comes behind its [DONE]: the client is not kept waiting for the framing.
         if (!end && relay.done()) co_return complete;
@@ -86,9 +92,12 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         if (!flushed) co_return gone();
         if (relay.complete()) co_return complete;
         if (verdict == RelayVerdict::failed)
-            co_return AttemptResult{.outcome = AttemptOutcome::failed, .refusal = engine_error_refusal(relay.engine_error()), .answered = false};
+            co_return AttemptResult{.outcome = AttemptOutcome::failed,
+                                    .refusal = engine_error_refusal(relay.engine_error()),
+                                    .answered = false};
         co_return AttemptResult{.outcome = AttemptOutcome::truncated,
-                                .refusal = Refusal{.reason = Reason::upstream_error, .message = "The engine ended the stream before it was complete."},
+                                .refusal = Refusal{.reason = Reason::upstream_error,
+                                                   .message = "The engine ended the stream before it was complete."},
                                 .answered = false};
     }
 }
@@ -132,13 +141,15 @@ io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
     if (!ended) co_return gone();
     settlement_.served(200);
     auto& record = settlement_.record;
-    record.delivered_tokens = record.completion_tokens ? record.completion_tokens : std::optional{relay.estimated_tokens()};
+    record.delivered_tokens =
+        record.completion_tokens ? record.completion_tokens : std::optional{relay.estimated_tokens()};
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }
 
 // The response has begun: the failure becomes the stream's last event, and the connection closes behind it.
 io::Task<AttemptResult> Attempt::break_stream(StreamRelay&, AttemptResult failure) {
-    settlement_.refused(*failure.refusal, failure.outcome == AttemptOutcome::truncated ? Outcome::truncated : Outcome::upstream_failed);
+    settlement_.refused(*failure.refusal,
+                        failure.outcome == AttemptOutcome::truncated ? Outcome::truncated : Outcome::upstream_failed);
     settlement_.record.status = 200;
     failure.answered = true;
     const std::string event = error_event(*failure.refusal);
@@ -167,7 +178,11 @@ void Attempt::note_usage(const StreamRelay& relay) {
     if (sink_.begun()) record.delivered_tokens = delivered_estimate_;
     if (!relay.speculation().known()) return;
     const auto& spec = relay.speculation();
-    record.spec = {.steps = spec.steps, .drafted = spec.drafted, .accepted = spec.accepted, .accepted_length = spec.accepted_length, .source = "engine"};
+    record.spec = {.steps = spec.steps,
+                   .drafted = spec.drafted,
+                   .accepted = spec.accepted,
+                   .accepted_length = spec.accepted_length,
+                   .source = "engine"};
 }
 
 void Attempt::begin_response(int status, bool stream) {

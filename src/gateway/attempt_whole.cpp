@@ -36,17 +36,32 @@ AttemptResult refused(AttemptOutcome outcome, Refusal refusal) {
 // An engine's answer other than 200, as the client will see it.
 AttemptResult classify(const http::ResponseHead& head, std::string_view body) {
     const int status = head.status;
-    if (status < 400) return refused(AttemptOutcome::protocol, {.reason = Reason::upstream_protocol, .message = fmt::format("The engine answered with the unexpected status {}.", status)});
+    if (status < 400)
+        return refused(AttemptOutcome::protocol,
+                       {.reason = Reason::upstream_protocol,
+                        .message = fmt::format("The engine answered with the unexpected status {}.", status)});
     auto error = engine::parse_error_body(status, body);
     if (status == 401 || status == 403)
-        return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = "The engine refused the gateway's own credential; an operator must set the pool's credential."});
+        return refused(
+            AttemptOutcome::failed,
+            {.reason = Reason::upstream_error,
+             .message =
+                 "The engine refused the gateway's own credential; an operator must set the pool's credential."});
     if (status == 404 && error.is_model_missing)
-        return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = "The engine does not serve the model that is configured for it."});
+        return refused(AttemptOutcome::failed,
+                       {.reason = Reason::upstream_error,
+                        .message = "The engine does not serve the model that is configured for it."});
     // Many engines repeat the status as the code; that is none.
     if (error.code.find_first_not_of("0123456789") == std::string::npos) error.code.clear();
     if (error.message.empty()) error.message = fmt::format("The engine answered with status {}.", status);
-    Refusal refusal{.reason = Reason::upstream_rejected, .message = error.message, .param = error.param, .status = status, .code = error.code, .type = error.type,
-                    .retry_after = std::nullopt, .allow = ""};
+    Refusal refusal{.reason = Reason::upstream_rejected,
+                    .message = error.message,
+                    .param = error.param,
+                    .status = status,
+                    .code = error.code,
+                    .type = error.type,
+                    .retry_after = std::nullopt,
+                    .allow = ""};
     if (status == 429 || status == 503) {
         refusal.reason = Reason::upstream_saturated;
         refusal.code.clear();
@@ -55,7 +70,8 @@ AttemptResult classify(const http::ResponseHead& head, std::string_view body) {
     }
     if (error.is_context_overflow) refusal.code = "context_length_exceeded";
     if (status < 500 || status == 501) return refused(AttemptOutcome::rejected, std::move(refusal));
-    return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = fmt::format("The engine failed with status {}.", status)});
+    return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error,
+                                            .message = fmt::format("The engine failed with status {}.", status)});
 }
 
 }  // namespace
@@ -65,7 +81,8 @@ io::Task<Result<std::string>> Attempt::read_all(http::Exchange& exchange, std::s
     while (true) {
         const auto part = co_await exchange.read_body(wait_until(limit));
         if (!part) co_return std::unexpected{part.error()};
-        if (body.size() + part->bytes.size() > limit_bytes) co_return base::fail(ErrorCode::too_large, "the engine's answer");
+        if (body.size() + part->bytes.size() > limit_bytes)
+            co_return base::fail(ErrorCode::too_large, "the engine's answer");
         body.append(part->bytes);
         if (part->end) co_return body;
     }
@@ -85,7 +102,8 @@ io::Task<AttemptResult> Attempt::relay_whole(http::Exchange& exchange, const htt
     if (head.framing == http::Framing::length && head.content_length > plan_.response_limit_bytes)
         co_return failure_of(base::Error{ErrorCode::too_large, ""}, limit, "", 1);
     auto body = co_await read_all(exchange, plan_.response_limit_bytes, limit);
-    if (!body) co_return failure_of(body.error(), limit, "waiting for the rest of its answer", exchange.bytes_received());
+    if (!body)
+        co_return failure_of(body.error(), limit, "waiting for the rest of its answer", exchange.bytes_received());
     settlement_.moments.upstream_first = base::monotonic_now();
     co_return co_await answer_whole(*std::move(body), head.status);
 }
@@ -95,10 +113,14 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     const auto policy = relay_policy();
     const Answer& answer = services_.reader.read(body, policy.answer);
     if (!answer.is_object)
-        co_return refused(AttemptOutcome::protocol, {.reason = Reason::upstream_protocol, .message = "The engine's answer is not a JSON object."});
+        co_return refused(AttemptOutcome::protocol, {.reason = Reason::upstream_protocol,
+                                                     .message = "The engine's answer is not a JSON object."});
     if (answer.has_error) {
         const auto error = engine::parse_error_body(0, body);
-        co_return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error, .message = error.message.empty() ? "The engine reported an error." : error.message, .param = error.param});
+        co_return refused(AttemptOutcome::failed,
+                          {.reason = Reason::upstream_error,
+                           .message = error.message.empty() ? "The engine reported an error." : error.message,
+                           .param = error.param});
     }
     auto& record = settlement_.record;
     record.prompt_tokens = answer.usage.prompt_tokens;
@@ -109,8 +131,11 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     if (!answer.usage.known()) record.completion_tokens = answer.output_bytes / bytes_per_token;
     record.finish_reason = answer.finish_reason;
     if (answer.speculation.known())
-        record.spec = {.steps = answer.speculation.steps, .drafted = answer.speculation.drafted, .accepted = answer.speculation.accepted,
-                       .accepted_length = answer.speculation.accepted_length, .source = "engine"};
+        record.spec = {.steps = answer.speculation.steps,
+                       .drafted = answer.speculation.drafted,
+                       .accepted = answer.speculation.accepted,
+                       .accepted_length = answer.speculation.accepted_length,
+                       .source = "engine"};
 
     std::vector<std::string_view> slices;
     auto edits = answer.edits;

@@ -23,7 +23,8 @@ Reason reason_of(http::Fault fault) {
 
 }  // namespace
 
-Gateway::Gateway(Services& services, std::function<void(const std::string&)> on_bug) : services_{services}, on_bug_{std::move(on_bug)} {}
+Gateway::Gateway(Services& services, std::function<void(const std::string&)> on_bug)
+    : services_{services}, on_bug_{std::move(on_bug)} {}
 
 io::Task<void> Gateway::handle(http::RequestSource& source, http::ResponseSink& sink) {
     Request request{services_, source, sink};
@@ -49,7 +50,8 @@ io::Task<void> Gateway::crashed(std::exception_ptr failure, http::ResponseSink& 
         on_bug_("an exception of an unknown type");
     }
     if (sink.begun()) co_return;
-    const Refusal refusal{.reason = Reason::internal_error, .message = "The gateway failed while it handled this request; its operator's log says more."};
+    const Refusal refusal{.reason = Reason::internal_error,
+                          .message = "The gateway failed while it handled this request; its operator's log says more."};
     const std::string id = services_.random.text(request_id_length);
     const RefusalFields fields{refusal, id};
     const std::string body = error_body(refusal);

@@ -1,9 +1,9 @@
 #include "gateway/inspect.h"
 
+#include "gateway/inspected_key.h"
+
 #include <fmt/format.h>
 #include <simdjson.h>
-
-#include <array>
 
 namespace weir::gateway {
 
@@ -12,27 +12,7 @@ namespace {
 namespace json = simdjson::ondemand;
 using model::Feature;
 using model::Reason;
-
-// The fields that are read. A second one of the same (unescaped) name is refused: engines would disagree on
-// which of the two counts.
-enum class Key : std::uint8_t {
-    model, stream, stream_options, messages, max_tokens, max_completion_tokens, n, best_of, temperature, tools, functions,
-    response_format, structured_outputs, guided_json, guided_regex, guided_choice, guided_grammar, logprobs, top_logprobs,
-    prompt_logprobs, min_p, logit_bias, min_tokens, presence_penalty, frequency_penalty, repetition_penalty, echo, suffix,
-    reasoning_effort, previous_response_id, background, count,
-};
-
-constexpr std::array<std::string_view, static_cast<std::size_t>(Key::count)> key_names{
-    "model", "stream", "stream_options", "messages", "max_tokens", "max_completion_tokens", "n", "best_of", "temperature", "tools",
-    "functions", "response_format", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
-    "logprobs", "top_logprobs", "prompt_logprobs", "min_p", "logit_bias", "min_tokens", "presence_penalty", "frequency_penalty",
-    "repetition_penalty", "echo", "suffix", "reasoning_effort", "previous_response_id", "background"};
-
-std::optional<Key> key_of(std::string_view name) {
-    for (std::size_t i = 0; i < key_names.size(); ++i)
-        if (key_names[i] == name) return static_cast<Key>(i);
-    return std::nullopt;
-}
+using Key = InspectedKey;
 
 std::unexpected<InspectError> invalid_json(std::string message) {
     return std::unexpected{InspectError{Reason::invalid_json, std::move(message), ""}};
@@ -56,7 +36,7 @@ public:
     Reader(std::string_view body, Inspected& out) : base_{body.data()}, out_{out} {}
 
     Step read(Key key, json::value value) {
-        const auto name = key_names[static_cast<std::size_t>(key)];
+        const auto name = name_of(key);
         json::json_type type{};
         if (const auto error = value.type().get(type); error) return broken(error);
         if (type == json::json_type::null && key != Key::model && key != Key::stream_options) return {};
@@ -68,7 +48,9 @@ public:
             case Key::max_tokens:
                 if (out_.max_tokens && saw_max_completion_tokens_) return {};
                 return read_count(name, value, out_.max_tokens);
-            case Key::max_completion_tokens: saw_max_completion_tokens_ = true; return read_count(name, value, out_.max_tokens);
+            case Key::max_completion_tokens:
+                saw_max_completion_tokens_ = true;
+                return read_count(name, value, out_.max_tokens);
             case Key::n: return read_choices(name, value);
             case Key::temperature: return read_temperature(name, value);
             case Key::previous_response_id: return needs_state(name);
@@ -112,8 +94,9 @@ private:
     }
 
     static Step needs_state(std::string_view name) {
-        return std::unexpected{InspectError{Reason::unsupported_parameter,
-                                            fmt::format("'{}' needs state that this gateway does not hold; leave it out.", name), std::string{name}}};
+        return std::unexpected{InspectError{
+            Reason::unsupported_parameter,
+            fmt::format("'{}' needs state that this gateway does not hold; leave it out.", name), std::string{name}}};
     }
 
     Step read_background(std::string_view name, json::value value) {
@@ -153,7 +136,8 @@ private:
             std::string_view name;
             if (const auto error = field.unescaped_key().get(name); error) return broken(error);
             if (name != "include_usage") continue;
-            if (seen) return invalid_json("'stream_options.include_usage' stands twice in the request body; send it once.");
+            if (seen)
+                return invalid_json("'stream_options.include_usage' stands twice in the request body; send it once.");
             seen = true;
             json::value inner;
             if (const auto error = field.value().get(inner); error) return broken(error);
@@ -328,7 +312,8 @@ std::expected<Inspected, InspectError> Inspector::inspect(const std::string& bod
         const auto key = key_of(name);
         if (!key) continue;
         const std::uint64_t bit = 1ULL << static_cast<unsigned>(*key);
-        if ((seen & bit) != 0) return invalid_json(fmt::format("'{}' stands twice in the request body; send it once.", key_names[static_cast<std::size_t>(*key)]));
+        if ((seen & bit) != 0)
+            return invalid_json(fmt::format("'{}' stands twice in the request body; send it once.", name_of(*key)));
         seen |= bit;
         json::value value;
         if (const auto error = field.value().get(value); error) return Reader::broken(error);
@@ -338,7 +323,8 @@ std::expected<Inspected, InspectError> Inspector::inspect(const std::string& bod
     if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
         return invalid_json("The request body has bytes after its JSON object.");
     if (!out.model_value.present())
-        return std::unexpected{InspectError{Reason::invalid_request, "'model' is missing: name one of the models of GET /v1/models.", "model"}};
+        return std::unexpected{InspectError{Reason::invalid_request,
+                                            "'model' is missing: name one of the models of GET /v1/models.", "model"}};
     return out;
 }
 

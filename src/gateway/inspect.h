@@ -56,7 +56,8 @@ public:
     Inspector& operator=(Inspector&&) noexcept;
     ~Inspector();
 
-    // `body` must have a capacity of size() + 64. UTF-8 is checked for the whole body; JSON syntax as far as it is read.
+    // `body` must have a capacity of size() + 64. UTF-8 is checked for the whole body; JSON syntax as far as it is
+    // read.
     [[nodiscard]] std::expected<Inspected, InspectError> inspect(const std::string& body);
 
 private:

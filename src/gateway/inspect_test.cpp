@@ -39,7 +39,8 @@ TEST(Inspect, RefusesWhatItCannotReadForSure) {
         {"duplicate model", R"({"model":"a","model":"b"})", Reason::invalid_json, ""},
         {"duplicate model behind an escape", R"({"model":"a","mod\u0065l":"b"})", Reason::invalid_json, ""},
         {"duplicate stream", R"({"model":"a","stream":true,"stream":false})", Reason::invalid_json, ""},
-        {"duplicate include_usage", R"({"model":"a","stream_options":{"include_usage":true,"include_usage":false}})", Reason::invalid_json, ""},
+        {"duplicate include_usage", R"({"model":"a","stream_options":{"include_usage":true,"include_usage":false}})",
+         Reason::invalid_json, ""},
         {"bad UTF-8 in a field that is not read", "{\"model\":\"a\",\"user\":\"\xC3\x28\"}", Reason::invalid_json, ""},
         {"model is missing", R"({"messages":[]})", Reason::invalid_request, "model"},
         {"model is a number", R"({"model":7})", Reason::invalid_request, "model"},
@@ -48,11 +49,14 @@ TEST(Inspect, RefusesWhatItCannotReadForSure) {
         {"max_tokens is a string", R"({"model":"a","max_tokens":"many"})", Reason::invalid_request, "max_tokens"},
         {"max_tokens is negative", R"({"model":"a","max_tokens":-1})", Reason::invalid_request, "max_tokens"},
         {"temperature is a string", R"({"model":"a","temperature":"hot"})", Reason::invalid_request, "temperature"},
-        {"stream_options is an array", R"({"model":"a","stream_options":[]})", Reason::invalid_request, "stream_options"},
+        {"stream_options is an array", R"({"model":"a","stream_options":[]})", Reason::invalid_request,
+         "stream_options"},
         {"include_usage is a number", R"({"model":"a","stream_options":{"include_usage":1}})", Reason::invalid_request,
          "stream_options.include_usage"},
-        {"state of an earlier response", R"({"model":"a","previous_response_id":"r"})", Reason::unsupported_parameter, "previous_response_id"},
-        {"an answer in the background", R"({"model":"a","background":true})", Reason::unsupported_parameter, "background"},
+        {"state of an earlier response", R"({"model":"a","previous_response_id":"r"})", Reason::unsupported_parameter,
+         "previous_response_id"},
+        {"an answer in the background", R"({"model":"a","background":true})", Reason::unsupported_parameter,
+         "background"},
         {"messages is an object", R"({"model":"a","messages":{}})", Reason::invalid_request, "messages"},
         {"a message is a string", R"({"model":"a","messages":["hi"]})", Reason::invalid_request, "messages"},
     };
@@ -116,7 +120,8 @@ TEST(Inspect, ReadsTheFeaturesThatPoolsDifferIn) {
         {R"("messages":[{"role":"user","content":[{"type":"text","text":"a"}]}])", std::nullopt},
         {R"("messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}])", Feature::media},
         {R"("messages":[{"role":"assistant","content":null,"tool_calls":[]}])", std::nullopt},
-        {R"("user":"u","metadata":{"n":5},"store":true,"service_tier":"auto","parallel_tool_calls":false)", std::nullopt},
+        {R"("user":"u","metadata":{"n":5},"store":true,"service_tier":"auto","parallel_tool_calls":false)",
+         std::nullopt},
     };
     for (const auto& c : cases) {
         const auto seen = accepted("{\"model\":\"a\"," + std::string{c.member} + "}");

@@ -15,8 +15,10 @@ std::string error_body(const Refusal& refusal) {
     json.member("message", std::string_view{refusal.message});
     json.member("type", refusal.type.empty() ? info.error_type : std::string_view{refusal.type});
     json.key("param");
-    if (refusal.param.empty()) json.null();
-    else json.string(refusal.param);
+    if (refusal.param.empty())
+        json.null();
+    else
+        json.string(refusal.param);
     json.member("code", refusal.code.empty() ? info.name : std::string_view{refusal.code});
     json.end_object().end_object();
     return std::move(json).take();
@@ -24,7 +26,8 @@ std::string error_body(const Refusal& refusal) {
 
 std::string error_event(const Refusal& refusal) { return "data: " + error_body(refusal) + "\n\n"; }
 
-RefusalFields::RefusalFields(const Refusal& refusal, std::string_view request_id) : request_id_{request_id}, allow_{refusal.allow} {
+RefusalFields::RefusalFields(const Refusal& refusal, std::string_view request_id)
+    : request_id_{request_id}, allow_{refusal.allow} {
     const int status = refusal.status_to_send();
     fields_.push_back({"content-type", "application/json"});
     fields_.push_back({"x-request-id", request_id_});

@@ -16,12 +16,20 @@ std::string field(const RefusalFields& fields, std::string_view name) {
 }
 
 TEST(Refusal, BodyIsAnOpenAiErrorObject) {
-    EXPECT_EQ(error_body({.reason = Reason::model_not_found, .message = "No \"x\".", .param = "model"}),
-              R"({"error":{"message":"No \"x\".","type":"invalid_request_error","param":"model","code":"model_not_found"}})");
-    EXPECT_EQ(error_body({.reason = Reason::upstream_rejected, .message = "m", .param = "", .status = 422, .code = "7", .type = "BadRequestError"}),
+    EXPECT_EQ(
+        error_body({.reason = Reason::model_not_found, .message = "No \"x\".", .param = "model"}),
+        R"({"error":{"message":"No \"x\".","type":"invalid_request_error","param":"model","code":"model_not_found"}})");
+    EXPECT_EQ(error_body({.reason = Reason::upstream_rejected,
+                          .message = "m",
+                          .param = "",
+                          .status = 422,
+                          .code = "7",
+                          .type = "BadRequestError"}),
               R"({"error":{"message":"m","type":"BadRequestError","param":null,"code":"7"}})");
-    EXPECT_EQ(error_event({.reason = Reason::upstream_error, .message = "m"}),
-              "data: {\"error\":{\"message\":\"m\",\"type\":\"server_error\",\"param\":null,\"code\":\"upstream_error\"}}\n\n");
+    EXPECT_EQ(
+        error_event({.reason = Reason::upstream_error, .message = "m"}),
+        "data: "
+        "{\"error\":{\"message\":\"m\",\"type\":\"server_error\",\"param\":null,\"code\":\"upstream_error\"}}\n\n");
 }
 
 struct HeaderCase {
@@ -36,12 +44,24 @@ TEST(Refusal, HeadersTellWhetherAndWhenToRetry) {
         {{.reason = Reason::invalid_json, .message = ""}, "(absent)", "(absent)", "false"},
         {{.reason = Reason::request_timeout, .message = ""}, "(absent)", "(absent)", "(absent)"},
         {{.reason = Reason::draining, .message = ""}, "1", "1000", "(absent)"},
-        {{.reason = Reason::rate_limit_requests, .message = "", .param = "", .status = 0, .code = "", .type = "", .retry_after = 1500ms}, "2", "1500", "(absent)"},
+        {{.reason = Reason::rate_limit_requests,
+          .message = "",
+          .param = "",
+          .status = 0,
+          .code = "",
+          .type = "",
+          .retry_after = 1500ms},
+         "2",
+         "1500",
+         "(absent)"},
         {{.reason = Reason::upstream_saturated, .message = "", .param = "", .status = 429}, "1", "1000", "(absent)"},
         {{.reason = Reason::upstream_error, .message = ""}, "(absent)", "(absent)", "false"},
         {{.reason = Reason::upstream_timeout_idle, .message = ""}, "(absent)", "(absent)", "false"},
         {{.reason = Reason::internal_error, .message = ""}, "(absent)", "(absent)", "(absent)"},
-        {{.reason = Reason::upstream_rejected, .message = "", .param = "", .status = 409}, "(absent)", "(absent)", "(absent)"},
+        {{.reason = Reason::upstream_rejected, .message = "", .param = "", .status = 409},
+         "(absent)",
+         "(absent)",
+         "(absent)"},
     };
     for (const auto& c : cases) {
         const RefusalFields fields{c.refusal, "id-1"};

@@ -16,9 +16,15 @@ constexpr std::string_view models_path = "/v1/models";
 bool is_served(model::Endpoint endpoint) { return endpoint == model::Endpoint::chat_completions; }
 
 std::unexpected<Refusal> wrong_method(std::string_view method, std::string allow) {
-    return std::unexpected{Refusal{.reason = model::Reason::method_not_allowed,
-                                   .message = fmt::format("{} is not allowed here; use {}.", method.substr(0, 16), allow),
-                                   .param = "", .status = 0, .code = "", .type = "", .retry_after = std::nullopt, .allow = std::move(allow)}};
+    return std::unexpected{
+        Refusal{.reason = model::Reason::method_not_allowed,
+                .message = fmt::format("{} is not allowed here; use {}.", method.substr(0, 16), allow),
+                .param = "",
+                .status = 0,
+                .code = "",
+                .type = "",
+                .retry_after = std::nullopt,
+                .allow = std::move(allow)}};
 }
 
 // %41 and the like; a broken escape stays as it is and so names no model.
@@ -51,7 +57,8 @@ void append_card(base::JsonWriter& json, const ModelCard& card) {
 
 std::expected<Operation, Refusal> route(const http::RequestHead& head) {
     const auto path = head.path;
-    if (path == models_path || (path.starts_with(models_path) && path.substr(models_path.size()).starts_with('/') && path.size() > models_path.size() + 1)) {
+    if (path == models_path || (path.starts_with(models_path) && path.substr(models_path.size()).starts_with('/') &&
+                                path.size() > models_path.size() + 1)) {
         if (head.method != "GET" && head.method != "HEAD") return wrong_method(head.method, "GET, HEAD");
         if (path == models_path) return ListModels{};
         return ShowModel{percent_decoded(path.substr(models_path.size() + 1))};
@@ -62,8 +69,9 @@ std::expected<Operation, Refusal> route(const http::RequestHead& head) {
         if (is_served(endpoint)) return Generate{endpoint};
         break;
     }
-    return std::unexpected{Refusal{.reason = model::Reason::endpoint_not_supported,
-                                   .message = "There is no such endpoint here; see POST /v1/chat/completions and GET /v1/models."}};
+    return std::unexpected{
+        Refusal{.reason = model::Reason::endpoint_not_supported,
+                .message = "There is no such endpoint here; see POST /v1/chat/completions and GET /v1/models."}};
 }
 
 std::string model_json(const ModelCard& card) {
@@ -75,7 +83,8 @@ std::string model_json(const ModelCard& card) {
 std::string model_list_json(const std::vector<ModelCard>& cards) {
     base::JsonWriter json;
     json.begin_object().member("object", "list").key("data").begin_array();
-    for (const auto& card : cards) append_card(json, card);
+    for (const auto& card : cards)
+        append_card(json, card);
     json.end_array().end_object();
     return std::move(json).take();
 }

@@ -49,9 +49,10 @@ TEST(Route, RefusesTheRest) {
 }
 
 TEST(Route, ModelsAreListedAsOpenAiDoes) {
-    EXPECT_EQ(model_list_json({{"a", 4096}, {"b", std::nullopt}}),
-              R"({"object":"list","data":[{"id":"a","object":"model","created":0,"owned_by":"weir","max_model_len":4096},)"
-              R"({"id":"b","object":"model","created":0,"owned_by":"weir"}]})");
+    EXPECT_EQ(
+        model_list_json({{"a", 4096}, {"b", std::nullopt}}),
+        R"({"object":"list","data":[{"id":"a","object":"model","created":0,"owned_by":"weir","max_model_len":4096},)"
+        R"({"id":"b","object":"model","created":0,"owned_by":"weir"}]})");
 }
 
 }  // namespace

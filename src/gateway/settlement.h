@@ -11,7 +11,6 @@
 
 #include <optional>
 
-
 namespace weir::gateway {
 
 class Settlement {

@@ -29,7 +29,8 @@ routing::PoolFacts facts_of(const config::Pool& pool, const engine::Adapter& ada
             .family = pool.family,
             .endpoints = pool.capabilities.endpoints.value_or(adapter.endpoints),
             .streaming = pool.capabilities.streaming,
-            .capabilities = engine::capabilities_of({.engine = pool.engine, .version = std::nullopt, .method = pool.speculation.method}),
+            .capabilities = engine::capabilities_of(
+                {.engine = pool.engine, .version = std::nullopt, .method = pool.speculation.method}),
             .denied = pool.capabilities.deny,
             .context_tokens = pool.capabilities.context_tokens,
             .region = pool.region,
@@ -43,11 +44,15 @@ Result<Pool> make_pool(const config::Pool& config, routing::ReplicaTable& replic
     Pool pool{.config = &config, .adapter = &engine::adapter_for(config.engine), .facts = {}, .replicas = {}};
     pool.facts = facts_of(config, *pool.adapter);
     if (config.replicas.dns)
-        return base::fail(ErrorCode::invalid_argument,
-                          fmt::format("pools.{}.replicas: {{dns: …}} is not supported yet; list the replicas' addresses", config.name));
+        return base::fail(
+            ErrorCode::invalid_argument,
+            fmt::format("pools.{}.replicas: {{dns: …}} is not supported yet; list the replicas' addresses",
+                        config.name));
     for (const auto& url : config.replicas.urls) {
         auto address = io::SocketAddress::parse(url.address.host, url.address.port);
-        if (!address) return std::unexpected{std::move(address).error().within(fmt::format("pools.{}.replicas: {}", config.name, url.text))};
+        if (!address)
+            return std::unexpected{
+                std::move(address).error().within(fmt::format("pools.{}.replicas: {}", config.name, url.text))};
         pool.replicas.push_back({.url = url.text,
                                  .origin = {.address = *address, .authority = base::format_host_port(url.address)},
                                  .slot = replicas.slot(config.name, url.text)});
@@ -89,10 +94,15 @@ std::vector<auth::Entry> entries_of(const config::Config& config) {
             entry.digest = key.sha256;
             entry.expires = key.expires_at();
             entry.tenant = i;
-            entry.caller = {.tenant = tenant.name, .team = key.team, .application = key.application, .workload = "", .key = key.name,
+            entry.caller = {.tenant = tenant.name,
+                            .team = key.team,
+                            .application = key.application,
+                            .workload = "",
+                            .key = key.name,
                             .permissions = key.permissions};
             if (const auto* team = tenant.teams.find(key.team))
-                if (const auto* application = team->applications.find(key.application)) entry.caller.workload = application->workload;
+                if (const auto* application = team->applications.find(key.application))
+                    entry.caller.workload = application->workload;
             entries.push_back(std::move(entry));
         }
     }
@@ -119,9 +129,11 @@ Result<std::shared_ptr<const Snapshot>> make_snapshot(config::Config config, rou
         if (!made) return std::unexpected{std::move(made).error()};
         snapshot->pools.push_back(*std::move(made));
     }
-    for (const auto& alias : owned.aliases) snapshot->aliases.push_back(make_alias(owned, alias));
+    for (const auto& alias : owned.aliases)
+        snapshot->aliases.push_back(make_alias(owned, alias));
     for (const auto& tenant : owned.tenants)
-        snapshot->tenants.push_back({.config = &tenant, .policy = {.regions = tenant.regions, .data_policies = tenant.requires_data_policies}});
+        snapshot->tenants.push_back(
+            {.config = &tenant, .policy = {.regions = tenant.regions, .data_policies = tenant.requires_data_policies}});
     auto keys = auth::KeyTable::build(entries_of(owned));
     if (!keys) return std::unexpected{std::move(keys).error()};
     snapshot->keys = *std::move(keys);

@@ -64,7 +64,9 @@ struct Snapshot {
     [[nodiscard]] const Alias* find_alias(std::string_view name) const noexcept;
 };
 
-// Errors: invalid_argument (a replica's host is a name: only `control` resolves names, which comes later; two keys alike).
-[[nodiscard]] base::Result<std::shared_ptr<const Snapshot>> make_snapshot(config::Config config, routing::ReplicaTable& replicas);
+// Errors: invalid_argument (a replica's host is a name: only `control` resolves names, which comes later; two keys
+// alike).
+[[nodiscard]] base::Result<std::shared_ptr<const Snapshot>> make_snapshot(config::Config config,
+                                                                          routing::ReplicaTable& replicas);
 
 }  // namespace weir::gateway

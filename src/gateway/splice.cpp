@@ -19,14 +19,16 @@ void splice(std::string_view original, std::vector<Edit>& edits, std::vector<std
 
 std::size_t total_bytes(std::span<const std::string_view> slices) noexcept {
     std::size_t total = 0;
-    for (const auto slice : slices) total += slice.size();
+    for (const auto slice : slices)
+        total += slice.size();
     return total;
 }
 
 std::string joined(std::span<const std::string_view> slices) {
     std::string text;
     text.reserve(total_bytes(slices));
-    for (const auto slice : slices) text += slice;
+    for (const auto slice : slices)
+        text += slice;
     return text;
 }
 

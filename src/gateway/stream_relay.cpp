@@ -36,11 +36,14 @@ RelayVerdict StreamRelay::end() {
     return verdict;
 }
 
-bool StreamRelay::complete() const noexcept { return done_ || (seen_choices_ != 0 && seen_choices_ == finished_choices_); }
+bool StreamRelay::complete() const noexcept {
+    return done_ || (seen_choices_ != 0 && seen_choices_ == finished_choices_);
+}
 
 RelayVerdict StreamRelay::drain() {
     while (const auto event = scanner_.next())
-        if (const auto verdict = take(*event); verdict == RelayVerdict::failed || verdict == RelayVerdict::protocol) return verdict;
+        if (const auto verdict = take(*event); verdict == RelayVerdict::failed || verdict == RelayVerdict::protocol)
+            return verdict;
     return complete() ? RelayVerdict::complete : RelayVerdict::more;
 }
 
@@ -86,7 +89,9 @@ void StreamRelay::note(const Answer& answer) {
     if (answer.speculation.known()) speculation_ = answer.speculation;
     if (!answer.carries_output) return;
     ++output_events_;
-    estimated_tokens_ += policy_.event_is_token ? 1 : std::max<std::size_t>(1, (answer.output_bytes + bytes_per_token / 2) / bytes_per_token);
+    estimated_tokens_ += policy_.event_is_token
+                             ? 1
+                             : std::max<std::size_t>(1, (answer.output_bytes + bytes_per_token / 2) / bytes_per_token);
     fed_output_ = true;
     fed_visible_ = fed_visible_ || answer.visible_output;
 }
@@ -123,7 +128,8 @@ void StreamRelay::emit(const http::Event& event, const std::vector<Edit>& edits)
         slices_.push_back(owned_.back());
     }
     if (committed_) return;
-    for (std::size_t i = first; i < slices_.size(); ++i) held_ += slices_[i];
+    for (std::size_t i = first; i < slices_.size(); ++i)
+        held_ += slices_[i];
     slices_.resize(first);
 }
 

@@ -1,7 +1,7 @@
 // StreamRelay: what a streamed answer becomes on its way to the client. Bytes in, slices out; sans-I/O.
 // Invariant: only complete events leave, in order; before the commit nothing leaves (it is held, bounded), so another
-// replica may still answer; after an engine's error nothing of its later bytes leaves. Source: architecture.md, "Commit".
-// Units: bytes, tokens. One for each attempt; the reader is the worker's.
+// replica may still answer; after an engine's error nothing of its later bytes leaves. Source: architecture.md,
+// "Commit". Units: bytes, tokens. One for each attempt; the reader is the worker's.
 #pragma once
 
 #include "gateway/answer.h"

@@ -9,15 +9,24 @@ namespace {
 
 constexpr std::array<std::string_view, 2> hidden{"timings", "system_fingerprint"};
 
-const std::string role = R"(data: {"model":"r","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]})" "\n\n";
-const std::string hello = R"(data: {"model":"r","choices":[{"index":0,"delta":{"content":"hello"},"finish_reason":null}]})" "\n\n";
-const std::string finish = R"(data: {"model":"r","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"predicted_n":3}})" "\n\n";
-const std::string usage = R"(data: {"model":"r","choices":[],"usage":{"prompt_tokens":4,"completion_tokens":3}})" "\n\n";
+const std::string role =
+    R"(data: {"model":"r","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]})"
+    "\n\n";
+const std::string hello =
+    R"(data: {"model":"r","choices":[{"index":0,"delta":{"content":"hello"},"finish_reason":null}]})"
+    "\n\n";
+const std::string finish =
+    R"(data: {"model":"r","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"predicted_n":3}})"
+    "\n\n";
+const std::string usage = R"(data: {"model":"r","choices":[],"usage":{"prompt_tokens":4,"completion_tokens":3}})"
+                          "\n\n";
 const std::string done = "data: [DONE]\n\n";
-const std::string error = R"(data: {"error":{"message":"boom","code":500}})" "\n\n";
+const std::string error = R"(data: {"error":{"message":"boom","code":500}})"
+                          "\n\n";
 
 std::string seen_by_client(std::string text) {
-    for (std::size_t at; (at = text.find("\"r\"")) != std::string::npos;) text.replace(at, 3, "\"alias\"");
+    for (std::size_t at; (at = text.find("\"r\"")) != std::string::npos;)
+        text.replace(at, 3, "\"alias\"");
     for (const std::string_view gone : {R"(,"timings":{"predicted_n":3})"})
         if (const auto at = text.find(gone); at != std::string::npos) text.erase(at, gone.size());
     return text;
@@ -90,7 +99,12 @@ TEST(StreamRelay, KnowsACompleteStreamFromATruncatedOne) {
         {"cut before output", role, RelayVerdict::more, false},
         {"nothing at all", "", RelayVerdict::more, false},
         {"no text, but a finish reason", role + finish, RelayVerdict::complete, true},
-        {"one of two choices finished", role + R"(data: {"choices":[{"index":1,"delta":{"content":"x"}}]})" "\n\n" + finish, RelayVerdict::more, true},
+        {"one of two choices finished",
+         role +
+             R"(data: {"choices":[{"index":1,"delta":{"content":"x"}}]})"
+             "\n\n" +
+             finish,
+         RelayVerdict::more, true},
         {"last event without its blank line", role + hello + "data: [DONE]", RelayVerdict::complete, true},
     };
     for (const auto& c : cases) {
@@ -139,7 +153,8 @@ TEST(StreamRelay, AFloodOfCommentsBeforeTheCommitStaysBounded) {
     rules.max_held_bytes = 100;
     StreamRelay stream{reader, rules};
     std::string flood;
-    for (int i = 0; i < 1000; ++i) flood += ": keep-alive\n\n";
+    for (int i = 0; i < 1000; ++i)
+        flood += ": keep-alive\n\n";
     const auto result = relay(stream, flood + hello + finish, 1000);
     EXPECT_LT(result.sent.size(), 100 + hello.size() + finish.size() + 100);
     EXPECT_NE(result.sent.find("hello"), std::string::npos);
@@ -149,8 +164,12 @@ TEST(StreamRelay, AFloodOfCommentsBeforeTheCommitStaysBounded) {
 TEST(StreamRelay, DataOverSeveralLinesIsEditedToo) {
     AnswerReader reader;
     StreamRelay stream{reader, policy()};
-    const auto result = relay(stream, "data: {\"model\":\"r\",\ndata: \"choices\":[{\"index\":0,\"text\":\"a\",\"finish_reason\":\"stop\"}]}\n\n", 7);
-    EXPECT_EQ(result.sent, "data: {\"model\":\"alias\",\ndata: \"choices\":[{\"index\":0,\"text\":\"a\",\"finish_reason\":\"stop\"}]}\n\n");
+    const auto result = relay(
+        stream,
+        "data: {\"model\":\"r\",\ndata: \"choices\":[{\"index\":0,\"text\":\"a\",\"finish_reason\":\"stop\"}]}\n\n", 7);
+    EXPECT_EQ(result.sent,
+              "data: {\"model\":\"alias\",\ndata: "
+              "\"choices\":[{\"index\":0,\"text\":\"a\",\"finish_reason\":\"stop\"}]}\n\n");
 }
 
 TEST(StreamRelay, CountsTokensByEventOrByBytes) {
@@ -159,7 +178,8 @@ TEST(StreamRelay, CountsTokensByEventOrByBytes) {
         auto rules = policy();
         rules.event_is_token = by_event;
         StreamRelay stream{reader, rules};
-        const std::string twelve = R"(data: {"choices":[{"index":0,"delta":{"content":"twelve bytes"}}]})" "\n\n";
+        const std::string twelve = R"(data: {"choices":[{"index":0,"delta":{"content":"twelve bytes"}}]})"
+                                   "\n\n";
         (void)relay(stream, twelve + twelve, 1000000);
         EXPECT_EQ(stream.output_events(), 2U);
         EXPECT_EQ(stream.estimated_tokens(), by_event ? 2U : 6U);

@@ -4,7 +4,8 @@
 
 namespace weir::gateway {
 
-UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view served_model, bool ask_for_usage)
+UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view served_model,
+                           bool ask_for_usage)
     : model_{json_string(served_model)} {
     std::vector<Edit> edits;
     edits.push_back({inspected.model_value.begin, inspected.model_value.end, model_});
@@ -19,7 +20,8 @@ UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, st
         } else if (inspected.include_usage.present()) {
             edits.push_back({inspected.include_usage.begin, inspected.include_usage.end, "true"});
         } else {
-            const std::string_view member = inspected.stream_options_is_empty ? R"("include_usage":true)" : R"("include_usage":true,)";
+            const std::string_view member =
+                inspected.stream_options_is_empty ? R"("include_usage":true)" : R"("include_usage":true,)";
             edits.push_back({options.end, options.end, member});
         }
     }

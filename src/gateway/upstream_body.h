@@ -1,5 +1,6 @@
 // UpstreamBody: the request body as an engine gets it: the client's bytes with `model` replaced by the pool's
-// served model and, where the engine needs it, `stream_options.include_usage` set. Source: contract.md, "Byte fidelity".
+// served model and, where the engine needs it, `stream_options.include_usage` set. Source: contract.md, "Byte
+// fidelity".
 #pragma once
 
 #include "gateway/inspect.h"

@@ -17,21 +17,25 @@ struct BodyCase {
 
 TEST(UpstreamBody, ChangesOnlyWhatItMust) {
     const BodyCase cases[] = {
-        {"model in the middle; spelling and order survive", R"({ "temperature":1.0e0, "model" : "alias" ,"x":"\u00e9"})", true,
+        {"model in the middle; spelling and order survive",
+         R"({ "temperature":1.0e0, "model" : "alias" ,"x":"\u00e9"})", true,
          R"({ "temperature":1.0e0, "model" : "org/real" ,"x":"\u00e9"})", false},
         {"usage is asked for beside the model", R"({"model":"a","stream":true})", true,
          R"({"model":"org/real","stream_options":{"include_usage":true},"stream":true})", true},
-        {"not when the engine tells it anyway", R"({"model":"a","stream":true})", false, R"({"model":"org/real","stream":true})", false},
+        {"not when the engine tells it anyway", R"({"model":"a","stream":true})", false,
+         R"({"model":"org/real","stream":true})", false},
         {"not when the client asked", R"({"model":"a","stream":true,"stream_options":{"include_usage":true}})", true,
          R"({"model":"org/real","stream":true,"stream_options":{"include_usage":true}})", false},
-        {"an explicit false counts as not asked", R"({"stream_options":{"include_usage":false,"k":1},"model":"a","stream":true})", true,
+        {"an explicit false counts as not asked",
+         R"({"stream_options":{"include_usage":false,"k":1},"model":"a","stream":true})", true,
          R"({"stream_options":{"include_usage":true,"k":1},"model":"org/real","stream":true})", true},
         {"null options", R"({"model":"a","stream":true,"stream_options":null})", true,
          R"({"model":"org/real","stream":true,"stream_options":{"include_usage":true}})", true},
         {"empty options", R"({"model":"a","stream":true,"stream_options":{}})", true,
          R"({"model":"org/real","stream":true,"stream_options":{"include_usage":true}})", true},
         {"other options", R"({"model":"a","stream":true,"stream_options":{ "continuous_usage_stats":false}})", true,
-         R"({"model":"org/real","stream":true,"stream_options":{"include_usage":true, "continuous_usage_stats":false}})", true},
+         R"({"model":"org/real","stream":true,"stream_options":{"include_usage":true, "continuous_usage_stats":false}})",
+         true},
     };
     for (const auto& c : cases) {
         std::string body{c.sent};

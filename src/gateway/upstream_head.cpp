@@ -7,7 +7,8 @@ namespace weir::gateway {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> passed{"anthropic-version", "anthropic-beta", "accept-language", "tracestate"};
+constexpr std::array<std::string_view, 4> passed{"anthropic-version", "anthropic-beta", "accept-language",
+                                                 "tracestate"};
 
 bool is_lower_hex(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -23,7 +24,8 @@ void add(std::string& head, std::string_view name, std::string_view value) {
 
 std::optional<TraceParent> parse_traceparent(std::string_view text) {
     if (text.size() != 55 || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
-    const auto version = text.substr(0, 2), trace = text.substr(3, 32), span = text.substr(36, 16), flags = text.substr(53, 2);
+    const auto version = text.substr(0, 2), trace = text.substr(3, 32), span = text.substr(36, 16),
+               flags = text.substr(53, 2);
     if (version != "00" || !is_lower_hex(trace) || !is_lower_hex(span) || !is_lower_hex(flags)) return std::nullopt;
     if (is_zero(trace) || is_zero(span)) return std::nullopt;
     return TraceParent{std::string{trace}, std::string{flags}};

@@ -7,13 +7,13 @@
 #include "io/task_group.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <optional>
-#include <sys/socket.h>
 #include <thread>
-#include <unistd.h>
 
 namespace weir::gateway {
 
@@ -35,10 +35,13 @@ http::ServerLimits limits_of(const config::ServerLimits& limits) {
 
 // The connection never gets a codec: that is what the limit saves. Best effort, never blocks.
 void turn_away(int descriptor) {
-    const Refusal refusal{.reason = model::Reason::overloaded, .message = "This gateway has as many connections as it may; try again shortly."};
+    const Refusal refusal{.reason = model::Reason::overloaded,
+                          .message = "This gateway has as many connections as it may; try again shortly."};
     const std::string body = error_body(refusal);
-    const std::string reply = fmt::format("HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nx-weir-reason: overloaded\r\n"
-                                          "retry-after: 1\r\nretry-after-ms: 1000\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{}", body.size(), body);
+    const std::string reply = fmt::format(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nx-weir-reason: overloaded\r\n"
+        "retry-after: 1\r\nretry-after-ms: 1000\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{}",
+        body.size(), body);
     static_cast<void>(::send(descriptor, reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
     ::shutdown(descriptor, SHUT_WR);
     ::close(descriptor);
@@ -60,8 +63,15 @@ public:
           reactor_{std::move(reactor)},
           upstream_{*reactor_, {}},
           random_{base::Random::from_system()},
-          services_{.reactor = *reactor_, .upstream = upstream_, .metrics = metrics_, .ledger = shared.ledger, .inspector = inspector_, .reader = reader_,
-                    .random = random_, .snapshot = std::move(snapshot), .engine_version = shared.options.engine_version},
+          services_{.reactor = *reactor_,
+                    .upstream = upstream_,
+                    .metrics = metrics_,
+                    .ledger = shared.ledger,
+                    .inspector = inspector_,
+                    .reader = reader_,
+                    .random = random_,
+                    .snapshot = std::move(snapshot),
+                    .engine_version = shared.options.engine_version},
           gateway_{services_, shared.options.on_bug},
           server_{*reactor_, gateway_, limits_of(services_.snapshot->config.server.limits)},
           tasks_{*reactor_, [this](std::exception_ptr) { shared_.options.on_bug("a worker's own task failed"); }} {}
@@ -146,7 +156,8 @@ private:
 // Connections end without telling anybody; a look every so often keeps the counts near the truth.
 io::Task<void> WorkerGroup::Worker::recount() {
     while (server_.connections() > 0) {
-        const auto slept = co_await reactor_->sleep({.deadline = reactor_->now() + std::chrono::milliseconds{100}, .cancel = &stopping_});
+        const auto slept = co_await reactor_->sleep(
+            {.deadline = reactor_->now() + std::chrono::milliseconds{100}, .cancel = &stopping_});
         count();
         if (!slept) break;
     }
@@ -165,8 +176,9 @@ io::Task<void> WorkerGroup::Worker::finish(base::Instant deadline) {
 
 WorkerGroup::WorkerGroup(std::unique_ptr<Shared> shared) : shared_{std::move(shared)} {}
 
-base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet listeners, std::shared_ptr<const Snapshot> snapshot, ledger::Ledger& ledger,
-                                                              WorkerOptions options) {
+base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet listeners,
+                                                              std::shared_ptr<const Snapshot> snapshot,
+                                                              ledger::Ledger& ledger, WorkerOptions options) {
     const std::size_t count = options.workers;
     auto shared = std::unique_ptr<Shared>{new Shared{.ledger = ledger, .options = std::move(options)}};
     auto group = std::unique_ptr<WorkerGroup>{new WorkerGroup{std::move(shared)}};
@@ -180,29 +192,36 @@ base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet li
             return **std::ranges::min_element(*workers, {}, [](const auto& worker) { return worker->load(); });
         });
     group->shared_->listeners = std::move(listeners);
-    for (auto& worker : group->workers_) worker->run();
+    for (auto& worker : group->workers_)
+        worker->run();
     return group;
 }
 
 WorkerGroup::~WorkerGroup() { drain(std::chrono::seconds{0}); }
 
 void WorkerGroup::publish(std::shared_ptr<const Snapshot> snapshot) {
-    for (auto& worker : workers_) worker->publish(snapshot);
+    for (auto& worker : workers_)
+        worker->publish(snapshot);
 }
 
 void WorkerGroup::drain(std::chrono::nanoseconds timeout) {
     if (!shared_) return;
     shared_->listeners.reset();
-    for (auto& worker : workers_) worker->drain(timeout);
-    for (auto& worker : workers_) worker->join();
+    for (auto& worker : workers_)
+        worker->drain(timeout);
+    for (auto& worker : workers_)
+        worker->join();
     workers_.clear();
     shared_.reset();
 }
 
-std::size_t WorkerGroup::connections() const noexcept { return shared_ ? shared_->connections.load(std::memory_order_relaxed) : 0; }
+std::size_t WorkerGroup::connections() const noexcept {
+    return shared_ ? shared_->connections.load(std::memory_order_relaxed) : 0;
+}
 
 void WorkerGroup::collect(metric::Exposition& exposition) const {
-    for (const auto& worker : workers_) worker->collect(exposition);
+    for (const auto& worker : workers_)
+        worker->collect(exposition);
 }
 
 }  // namespace weir::gateway

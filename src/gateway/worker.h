@@ -29,8 +29,10 @@ struct WorkerOptions {
 class WorkerGroup {
 public:
     // Starts the threads. `ledger` outlives the group. Errors: unavailable.
-    [[nodiscard]] static base::Result<std::unique_ptr<WorkerGroup>> start(io::ListenerSet listeners, std::shared_ptr<const Snapshot> snapshot,
-                                                                          ledger::Ledger& ledger, WorkerOptions options);
+    [[nodiscard]] static base::Result<std::unique_ptr<WorkerGroup>> start(io::ListenerSet listeners,
+                                                                          std::shared_ptr<const Snapshot> snapshot,
+                                                                          ledger::Ledger& ledger,
+                                                                          WorkerOptions options);
     WorkerGroup(const WorkerGroup&) = delete;
     WorkerGroup& operator=(const WorkerGroup&) = delete;
     ~WorkerGroup();

@@ -254,11 +254,11 @@ TEST_F(ClientTest, ClosesBeforeThePeerWould) {
 TEST_F(ClientTest, LeavesAConnectionBeforeItsLastPromisedRequest) {
     const std::string response = "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5, max=3\r\nContent-Length: 0\r\n\r\n";
     ScriptedPeer peer{[&](BlockingListener& listener) {
-        for (const int requests : {3, 1}) {
-            auto socket = listener.accept();
-            for (int count = 0; count < requests; ++count)
-                serve(socket, response);
-        }
+        auto first = listener.accept();
+        for (int count = 0; count < 3; ++count)
+            serve(first, response);
+        auto second = listener.accept();  // while the first is still open
+        serve(second, response);
     }};
     std::string reused;
     for (int count = 0; count < 4; ++count)

@@ -10,6 +10,7 @@ namespace {
 // How long a client that still sends is listened to, so that it reads our last response and not a reset.
 constexpr std::chrono::seconds linger_total{5};
 constexpr std::chrono::seconds linger_silence{1};
+constexpr std::size_t linger_extra_bytes = 1024 * 1024;  // beyond twice the longest body that is accepted
 
 }  // namespace
 
@@ -102,7 +103,7 @@ io::Task<void> ServerConnection::close_gently() {
     const bool more_expected = !reader_.consumed() || reader_.has_pending();
     socket_.finish_writing();
     const auto deadline = server_.now() + linger_total;
-    const std::size_t most_bytes = server_.limits.body_bytes + Server::State::scratch_bytes;
+    const std::size_t most_bytes = 2 * server_.limits.body_bytes + linger_extra_bytes;
     for (std::size_t bytes = 0; bytes <= most_bytes;) {
         const auto count = socket_.try_read(server_.scratch_span());
         if (!count || count->end_of_stream) break;

@@ -89,6 +89,19 @@ TEST(ServerLimits, ReadTheAnswerToAnUnreadBodyThatIsStillComing) {
     EXPECT_EQ(client.failure(), 0);
 }
 
+TEST(ServerLimits, ListenToARefusedBodyThatComesLater) {
+    TestServer server{{.body_bytes = 100'000}};
+    auto client = server.connect();
+    ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100001\r\n\r\n"));
+    ASSERT_TRUE(eventually([&] { return server.observed.refused == 1; }));
+    for (int piece = 0; piece < 20; ++piece) {
+        EXPECT_EQ(server.connections(), 1U);  // also lets the server's loop turn
+        EXPECT_TRUE(client.send(std::string(1000, 'x')));
+    }
+    EXPECT_TRUE(client.receive_to_end().starts_with("HTTP/1.1 413 "));
+    EXPECT_EQ(client.failure(), 0);
+}
+
 TEST(ServerLimits, StopAClientThatNeverEndsItsBody) {
     TestServer server{{.body_bytes = 1000}};
     auto client = server.connect();
@@ -126,7 +139,9 @@ TEST(ServerLimits, TheTimeForAHeadIsNotProlongedByItsBytes) {
 
 TEST(ServerLimits, CloseAnIdleConnectionInSilence) {
     TestServer server{{.idle_timeout = 50ms}};
-    EXPECT_EQ(server.talk(""), "");
+    auto silent = server.connect();
+    EXPECT_EQ(silent.receive_to_end(), "");
+    EXPECT_EQ(silent.failure(), 0);
     const auto all = server.talk("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
     EXPECT_TRUE(all.ends_with("GET /x|")) << all;
     EXPECT_EQ(server.observed.refused, 0);
@@ -168,6 +183,7 @@ TEST(ServerDrain, ClosesIdleConnectionsAndFinishesRequests) {
         return 0;
     });
     EXPECT_EQ(idle.receive_to_end(), "");
+    EXPECT_EQ(idle.failure(), 0);  // closed, and not only silent
     ASSERT_TRUE(busy.send("hello"));
     const auto all = busy.receive_to_end();
     EXPECT_NE(all.find("Connection: close\r\n"), std::string::npos);

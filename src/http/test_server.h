@@ -191,7 +191,9 @@ public:
     std::string talk(std::string_view bytes) const {
         auto client = connect();
         client.send(bytes);
-        return client.receive_to_end();
+        auto all = client.receive_to_end();
+        EXPECT_EQ(client.failure(), 0) << "the server has not closed the connection in an orderly way";
+        return all;
     }
     // Runs `work` on the server's thread and waits for it.
     template <class Work>

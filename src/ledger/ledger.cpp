@@ -65,6 +65,7 @@ struct Ledger::State {
 
     // The writer thread's own.
     AccessLog log;
+    base::JsonWriter line;
     std::string lines;
     std::deque<Batch> pending;  // in the log, not in the store yet
     Clock::time_point retry_at{};
@@ -177,8 +178,11 @@ Queue Ledger::State::take() {
 void Ledger::State::write_log(const Queue& taken) {
     if (!log.enabled() || taken.empty()) return;
     lines.clear();
-    for (const auto& waiting : taken)
-        lines.append(telemetry::to_json(waiting->record)).push_back('\n');
+    for (const auto& waiting : taken) {
+        line.clear();
+        telemetry::write_record(line, waiting->record);
+        lines.append(line.text()).push_back('\n');
+    }
     if (const auto lost = log.append(lines); lost > 0) dropped_log_lines.fetch_add(lost, std::memory_order_relaxed);
 }
 

@@ -11,7 +11,9 @@ enum class Permission : std::uint8_t { debug, priority, workload, cohort };
 class PermissionSet {
 public:
     constexpr void add(Permission permission) noexcept { bits_ = static_cast<std::uint8_t>(bits_ | bit(permission)); }
-    [[nodiscard]] constexpr bool contains(Permission permission) const noexcept { return (bits_ & bit(permission)) != 0; }
+    [[nodiscard]] constexpr bool contains(Permission permission) const noexcept {
+        return (bits_ & bit(permission)) != 0;
+    }
     friend constexpr bool operator==(PermissionSet, PermissionSet) = default;
 
 private:

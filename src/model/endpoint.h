@@ -20,9 +20,9 @@ enum class Endpoint : std::uint8_t {
     tokenize,
 };
 
-inline constexpr std::array all_endpoints{Endpoint::chat_completions, Endpoint::completions, Endpoint::responses,
-                                          Endpoint::messages,         Endpoint::embeddings,  Endpoint::rerank,
-                                          Endpoint::score,            Endpoint::tokenize};
+inline constexpr std::array all_endpoints{
+    Endpoint::chat_completions, Endpoint::completions, Endpoint::responses, Endpoint::messages,
+    Endpoint::embeddings,       Endpoint::rerank,      Endpoint::score,     Endpoint::tokenize};
 
 // The name used in configuration, records and metric labels: "chat.completions".
 [[nodiscard]] std::string_view name_of(Endpoint endpoint) noexcept;

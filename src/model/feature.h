@@ -26,10 +26,20 @@ enum class Feature : std::uint8_t {
     reasoning,
 };
 
-inline constexpr std::array all_features{Feature::tools,      Feature::structured_output, Feature::logprobs,  Feature::prompt_logprobs,
-                                         Feature::min_p,      Feature::logit_bias,        Feature::min_tokens, Feature::penalties,
-                                         Feature::multiple_choices, Feature::best_of,     Feature::echo,      Feature::suffix,
-                                         Feature::media,      Feature::reasoning};
+inline constexpr std::array all_features{Feature::tools,
+                                         Feature::structured_output,
+                                         Feature::logprobs,
+                                         Feature::prompt_logprobs,
+                                         Feature::min_p,
+                                         Feature::logit_bias,
+                                         Feature::min_tokens,
+                                         Feature::penalties,
+                                         Feature::multiple_choices,
+                                         Feature::best_of,
+                                         Feature::echo,
+                                         Feature::suffix,
+                                         Feature::media,
+                                         Feature::reasoning};
 
 [[nodiscard]] std::string_view name_of(Feature feature) noexcept;
 [[nodiscard]] std::optional<Feature> feature_from_name(std::string_view name) noexcept;

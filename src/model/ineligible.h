@@ -1,6 +1,7 @@
 // Ineligible: why one pool cannot serve one request. Listed in the order in which they are checked, so the
 // last one that any pool reaches is the one nearest to success. What passes with time (from engine_drifted on) comes
-// last, so such a reason means that nothing else keeps the pool from the request. Source: contract.md, "Ineligibility reasons".
+// last, so such a reason means that nothing else keeps the pool from the request. Source: contract.md, "Ineligibility
+// reasons".
 #pragma once
 
 #include <cstdint>

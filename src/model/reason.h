@@ -51,7 +51,7 @@ inline constexpr Reason last_reason = Reason::upstream_timeout_total;
 
 struct ReasonInfo {
     std::string_view name;        // the machine-read code
-    int status;                   // HTTP status; for upstream_rejected and upstream_saturated the engine's own status wins
+    int status;  // HTTP status; for upstream_rejected and upstream_saturated the engine's own status wins
     std::string_view error_type;  // OpenAI error object's `type`
 };
 

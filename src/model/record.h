@@ -89,13 +89,13 @@ struct RequestRecord {
     std::string replica;
     std::string region;
     std::string engine_version;
-    std::string assigned_arm;       // "baseline" or "candidate"; "" when no pool was chosen
+    std::string assigned_arm;  // "baseline" or "candidate"; "" when no pool was chosen
     DecisionRecord decision;
     std::vector<AttemptRecord> attempts;
-    int status = 0;                 // as sent; 499 if none was
+    int status = 0;  // as sent; 499 if none was
     Outcome outcome{};
     std::optional<Reason> reason;
-    std::string policy_outcome;     // "allowed", or the refusing reason
+    std::string policy_outcome;  // "allowed", or the refusing reason
     std::optional<std::uint64_t> prompt_bytes;
     std::optional<std::uint64_t> prompt_tokens;
     std::optional<std::uint64_t> cached_tokens;

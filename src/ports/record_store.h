@@ -15,8 +15,8 @@ namespace weir::ports {
 class RecordStore {
 public:
     virtual ~RecordStore() = default;
-    // All of them, or (on an error) none: then the same records are to be given again. A record that the store can never
-    // take is skipped and counted, so that it blocks nobody. Errors: unavailable (locked, full, gone).
+    // All of them, or (on an error) none: then the same records are to be given again. A record that the store can
+    // never take is skipped and counted, so that it blocks nobody. Errors: unavailable (locked, full, gone).
     [[nodiscard]] virtual base::Status insert(std::span<const model::RequestRecord> records) = 0;
     // The row as JSON, columns as members; nullopt = unknown. Errors: unavailable.
     [[nodiscard]] virtual base::Result<std::optional<std::string>> find_json(const std::string& request_id) = 0;

@@ -15,7 +15,7 @@ using model::RequestRecord;
 
 ColumnValue text(std::string_view value) {
     if (value.empty()) return std::monostate{};
-    return std::string{value};
+    return value;
 }
 
 ColumnValue count(const std::optional<std::uint64_t>& value) {
@@ -39,7 +39,8 @@ constexpr std::array columns{
     Column{"request_id", ColumnKind::text, [](const RequestRecord& r) { return text(r.request_id); }, true},
     Column{"client_request_id", ColumnKind::text, [](const RequestRecord& r) { return text(r.client_request_id); }},
     Column{"trace_id", ColumnKind::text, [](const RequestRecord& r) { return text(r.trace_id); }},
-    Column{"time", ColumnKind::text, [](const RequestRecord& r) { return text(base::to_rfc3339(r.time)); }, true},
+    Column{"time", ColumnKind::text, [](const RequestRecord& r) { return ColumnValue{base::to_rfc3339(r.time)}; },
+           true},
     Column{"config_version", ColumnKind::text, [](const RequestRecord& r) { return text(r.config_version); }},
     Column{"tenant", ColumnKind::text, [](const RequestRecord& r) { return text(r.caller.tenant); }},
     Column{"team", ColumnKind::text, [](const RequestRecord& r) { return text(r.caller.team); }},

@@ -13,7 +13,8 @@
 
 namespace weir::store {
 
-using ColumnValue = std::variant<std::monostate, std::int64_t, double, std::string>;
+// A view is valid as long as the record.
+using ColumnValue = std::variant<std::monostate, std::int64_t, double, std::string_view, std::string>;
 
 enum class ColumnKind : std::uint8_t {
     text,

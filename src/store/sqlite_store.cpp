@@ -3,6 +3,7 @@
 #include "base/json_writer.h"
 #include "store/record_columns.h"
 #include "store/sqlite_handle.h"
+#include "telemetry/record_json.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace weir::store {
 
@@ -53,11 +55,16 @@ Status migrate(sqlite3* database) {
     return migrated ? ended : migrated;
 }
 
+// Texts are not copied: they live until the statement has run.
+int bind_text(sqlite3_stmt* statement, int index, std::string_view text) {
+    return sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+}
+
 int bind(sqlite3_stmt* statement, int index, const ColumnValue& value) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return sqlite3_bind_int64(statement, index, *number);
     if (const auto* real = std::get_if<double>(&value)) return sqlite3_bind_double(statement, index, *real);
-    if (const auto* text = std::get_if<std::string>(&value))
-        return sqlite3_bind_text(statement, index, text->data(), static_cast<int>(text->size()), SQLITE_TRANSIENT);
+    if (const auto* view = std::get_if<std::string_view>(&value)) return bind_text(statement, index, *view);
+    if (const auto* text = std::get_if<std::string>(&value)) return bind_text(statement, index, *text);
     return sqlite3_bind_null(statement, index);
 }
 
@@ -105,7 +112,7 @@ void write_member(base::JsonWriter& json, const Column& column, sqlite3_stmt* ro
         case ColumnKind::text: json.string(text_of(row, index)); break;
         case ColumnKind::integer: json.number(sqlite3_column_int64(row, index)); break;
         case ColumnKind::boolean: json.boolean(sqlite3_column_int64(row, index) != 0); break;
-        case ColumnKind::milliseconds: json.number(sqlite3_column_double(row, index), 3); break;
+        case ColumnKind::milliseconds: telemetry::write_milliseconds(json, sqlite3_column_double(row, index)); break;
         case ColumnKind::json: json.raw(text_of(row, index)); break;
     }
 }
@@ -117,17 +124,20 @@ struct SqliteStore::State {
 
     Database database;  // before its statement, which must be gone first
     Statement insert;
+    std::vector<ColumnValue> values;  // of the record that is being inserted
     std::uint64_t skipped = 0;
 
     // SQLITE_DONE, or why not.
     int insert_one(const model::RequestRecord& record) {
-        sqlite3_reset(insert.get());
-        int index = 0;
+        values.clear();
         for (const auto& column : record_columns())
-            if (const int bound = bind(insert.get(), ++index, column.value(record)); bound != SQLITE_OK) return bound;
-        const int step = sqlite3_step(insert.get());
+            values.push_back(column.value(record));
+        int index = 0;
+        for (const auto& value : values)
+            if (const int bound = bind(insert.get(), ++index, value); bound != SQLITE_OK) return bound;
+        const int result = sqlite3_step(insert.get());
         sqlite3_reset(insert.get());
-        return step;
+        return result;
     }
 };
 

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace weir::telemetry {
 namespace {
 
@@ -39,6 +44,27 @@ TEST(RecordJson, IsOneLineWhateverTheClientSent) {
     for (const char c : line)
         ASSERT_TRUE(static_cast<unsigned char>(c) >= 0x20) << line;
     EXPECT_NE(line.find(R"("client_request_id":"a\nb\r\u0001)"), std::string::npos) << line;
+}
+
+TEST(RecordJson, MillisecondsHaveThreeDecimals) {
+    const std::vector<std::pair<double, std::string>> cases{
+        {0, "0.000"},
+        {0.25, "0.250"},
+        {0.0004, "0.000"},
+        {0.0006, "0.001"},
+        {1.999'9, "2.000"},
+        {12.034, "12.034"},
+        {86'400'000.125, "86400000.125"},
+        {-1.5, "-1.500"},
+        {1e300, "null"},
+        {std::numeric_limits<double>::infinity(), "null"},
+        {std::numeric_limits<double>::quiet_NaN(), "null"},
+    };
+    for (const auto& [value, text] : cases) {
+        base::JsonWriter json;
+        write_milliseconds(json, value);
+        EXPECT_EQ(json.text(), text);
+    }
 }
 
 }  // namespace

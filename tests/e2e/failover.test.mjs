@@ -2,11 +2,12 @@
 // once output has left, never. Source: contract.md "Refusals", architecture.md "Commit"; pitfalls P010, P048, P063-P065.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { alias, chat, oneAlias } from './harness/config.mjs';
+import { alias, chat, oneAlias, pool } from './harness/config.mjs';
 import { checkRefusal, editedStream } from './harness/contract.mjs';
 import { Gateway } from './harness/gateway.mjs';
 import { loadRecording } from './harness/recordings.mjs';
 import { chunk, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
+import { eventually } from './harness/wait.mjs';
 
 const good = loadRecording('11-chat-stream-nousage-spec-eos');
 let replicas;
@@ -86,4 +87,57 @@ test('nothing is repeated once output has left', async () => {
   assert.equal(response.status, 200);
   assert.equal(seen.length, 1);
   assert.equal((await gateway.recordOf(response.header('x-request-id'))).outcome, 'truncated');
+});
+
+// Orders: the lower order first; the higher one only when the lower cannot.
+test('a pool of a higher order is used only when the lower one fails', async () => {
+  const [first, second] = replicas;
+  const config = oneAlias(first.url);
+  config.pools.spare = pool(second.url);
+  config.aliases[alias].pools = [{ pool: 'main', order: 1 }, { pool: 'spare', order: 2 }];
+  const ordered = await Gateway.start(config);
+  try {
+    attempts(goodStream);
+    for (let round = 0; round < 6; round += 1) await ordered.send(chat({ stream: true }));
+    assert.deepEqual(new Set(seen.map(({ replica }) => replica)), new Set([first.url]));
+    attempts(failures['reset before an answer'], goodStream);
+    const response = await ordered.send(chat({ stream: true }));
+    assert.equal(response.status, 200, response.body.toString());
+    assert.deepEqual(seen.map(({ replica }) => replica), [first.url, second.url]);
+    const record = await ordered.recordOf(response.header('x-request-id'));
+    assert.deepEqual([record.pool, record.attempts.map((attempt) => attempt.pool)], ['spare', ['main', 'spare']]);
+  } finally {
+    await ordered.stop();
+  }
+});
+
+test('requests spread over the replicas of a pool', async () => {
+  attempts(goodStream);
+  for (let round = 0; round < 90; round += 1) await gateway.send(chat({ stream: true }));
+  for (const { url } of replicas) {
+    const share = seen.filter(({ replica }) => replica === url).length;
+    assert.ok(share >= 10, `${url} got ${share} of 90`);
+  }
+});
+
+test('a busy replica is passed over: in-flight requests count from their dispatch', async () => {
+  const [busy] = replicas;
+  attempts(goodStream);
+  const held = [];
+  busy.answer(async (exchange) => {   // answers nothing: whoever comes here stays
+    held.push(exchange);
+    await exchange.closed;
+  });
+  const connections = [];
+  try {
+    for (let round = 0; round < 30; round += 1) {
+      const before_ = held.length;
+      const connection = await gateway.open(chat({ stream: true }));
+      connections.push(connection);
+      await Promise.race([connection.readResponse(), eventually('a held request', () => held.length > before_, { timeout: 1500 })]);
+    }
+    assert.equal(held.length, 1, 'the first one found it free, nobody after it');
+  } finally {
+    for (const connection of connections) connection.close();
+  }
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { chat, oneAlias } from './harness/config.mjs';
+import { checkBrokenStream } from './harness/contract.mjs';
 import { Gateway } from './harness/gateway.mjs';
 import { dataEvents, splitEvents } from './harness/sse.mjs';
 import { chunk, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
@@ -129,6 +130,32 @@ for (const [name, end] of Object.entries(endings)) {
     assert.ok(!response.body.includes('"error"'), response.body.toString());
     assert.equal((await gateway.recordOf(response.header('x-request-id'))).outcome, 'ok');
     await upstream.requests[0].untilClosed(1000);
+  });
+}
+
+// The same with everything in one segment: what came whole before the fault counts, whatever shares its read with it.
+const behind = { 'a bad chunk': 'zz\r\n', 'another response': 'HTTP/1.1 200 OK\r\n\r\n', 'a chunk that stops': '40\r\nabc' };
+for (const [name, bytes] of Object.entries(behind)) {
+  test(`one segment, complete all the same: ${name} behind [DONE]`, async () => {
+    upstream.answer(async (exchange) => {
+      await exchange.write(Buffer.concat([streamHead(), chunk(token('x')), chunk(finish), chunk(done), Buffer.from(bytes)]));
+      exchange.fin();
+    });
+    const response = await gateway.send(chat({ stream: true }));
+    assert.equal(response.status, 200, response.body.toString());
+    assert.deepEqual(dataEvents(response.body).length, 3);
+    assert.equal((await gateway.recordOf(response.header('x-request-id'))).outcome, 'ok');
+  });
+
+  test(`one segment, the events before ${name} are delivered, then the error`, async () => {
+    upstream.answer(async (exchange) => {
+      await exchange.write(Buffer.concat([streamHead(), chunk(token('one')), chunk(token('two')), Buffer.from(bytes)]));
+      exchange.fin();
+    });
+    const response = await gateway.send(chat({ stream: true }));
+    const before_ = checkBrokenStream(response);
+    assert.equal(dataEvents(before_).length, 2);
+    assert.equal((await gateway.recordOf(response.header('x-request-id'))).delivered_tokens, 2);
   });
 }
 

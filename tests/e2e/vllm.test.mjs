@@ -89,6 +89,16 @@ test('usage in the finish chunk and in every chunk: the last one counts, never t
   assert.equal(response.body.toString(), editedStream(Buffer.from(events.join('')), { alias, engine }).toString(), 'usage beside choices is no usage event');
 });
 
+test('usage: null beside choices is no usage, and a first event without choices is no usage event', async () => {
+  const filter = event(`{${base},"choices":[],"prompt_filter_results":[]}`);
+  const withNull = event(`{${base},"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}],"usage":null}`);
+  const nothing = event(`{${base},"choices":[],"usage":null}`);
+  const events = [filter, withNull, nothing, finish, usage, done];
+  const { response, record } = await stream(events);
+  assert.equal(response.body.toString(), editedStream(Buffer.from(events.join('')), { alias, engine, hideUsage: true }).toString());
+  assert.deepEqual([record.prompt_tokens, record.completion_tokens], [11, 7]);
+});
+
 test('complete without [DONE]: passes as end of stream, and none is invented', async () => {
   const { response, record } = await stream([role, delta('a'), finish, usage]);
   assert.ok(!response.body.includes('[DONE]'));

@@ -58,7 +58,7 @@ export class Gateway {
   }
 
   write(config) {
-    const server = { listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0', metrics_listen: '127.0.0.1:0', workers: 2, ...config.server };
+    const server = { listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0', metrics_listen: '127.0.0.1:0', workers: 2, drain: { timeout: '4s' }, ...config.server };
     const whole = {
       version: 1, server,
       store: { url: `sqlite:${this.storeFile}` },

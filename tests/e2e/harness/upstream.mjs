@@ -131,6 +131,8 @@ export class Upstream {
     const connection = new Connection(socket, this.connections.length);
     this.connections.push(connection);
     let pending = Buffer.alloc(0);
+    let parts = [];        // of a large body: joined once it is whole
+    let missing = 0;       // bytes until then
     let busy = Promise.resolve();
     const takeRequests = () => {
       for (let request = this.cut(pending); request !== undefined; request = this.cut(pending)) {
@@ -143,15 +145,28 @@ export class Upstream {
       }
     };
     socket.on('data', (bytes) => {
-      pending = Buffer.concat([pending, bytes]);
+      parts.push(bytes);
+      missing -= bytes.length;
+      if (missing > 0) return;
+      pending = Buffer.concat([pending, ...parts]);
+      parts = [];
       try {
         takeRequests();
+        missing = this.missing(pending);
       } catch (error) {
         this.faults.push(error);
         socket.destroy();
       }
     });
     socket.on('end', () => { if (connection.requests === 0) socket.end(); else busy.finally(() => socket.end()); });
+  }
+
+  // How many bytes the request that `bytes` begin still lacks; 0 while its head is not whole.
+  missing(bytes) {
+    const end = bytes.indexOf(HEAD_END);
+    if (end < 0) return 0;
+    const { headers } = parseHead(bytes.subarray(0, end));
+    return end + 4 + Number(headerOf(headers, 'content-length') ?? 0) - bytes.length;
   }
 
   // The next whole request of `bytes`, or undefined.
