@@ -2,11 +2,9 @@
 
 #include "base/text.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace weir::base {
@@ -46,45 +44,6 @@ void append_valid(std::string& out, std::string_view text) {
     out += text.substr(copied);
 }
 
-constexpr std::uint64_t in_each_byte(std::uint64_t byte) noexcept { return byte * 0x0101010101010101U; }
-// The high bit of each byte that is zero; bytes above a zero may be marked wrongly.
-constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
-    return (word - in_each_byte(0x01)) & ~word & in_each_byte(0x80);
-}
-
-// Whether all eight bytes go out as they are: ASCII that needs no escape.
-bool plain_word(const char* bytes) noexcept {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes, sizeof word);
-    const std::uint64_t control = (word - in_each_byte(0x20)) & ~word;
-    const std::uint64_t special = zero_bytes(word ^ in_each_byte('"')) | zero_bytes(word ^ in_each_byte('\\')) |
-                                  zero_bytes(word ^ in_each_byte(0x7F));
-    return ((word | control | special) & in_each_byte(0x80)) == 0;
-}
-
-// Most text is plain, so it is looked at eight bytes at a time; the last eight may overlap those before.
-bool is_plain(std::string_view text) noexcept {
-    constexpr std::size_t step = 8;
-    std::size_t at = 0;
-    for (; at + step <= text.size(); at += step)
-        if (!plain_word(text.data() + at)) return false;
-    if (text.size() >= step) return at == text.size() || plain_word(text.data() + text.size() - step);
-    std::array<char, step> padded;
-    padded.fill(' ');
-    std::ranges::copy(text, padded.begin());
-    return plain_word(padded.data());
-}
-
-void append_quoted(std::string& out, std::string_view plain) {
-    const std::size_t before = out.size();
-    out.resize_and_overwrite(before + plain.size() + 2, [&](char* bytes, std::size_t size) {
-        bytes[before] = '"';
-        std::memcpy(bytes + before + 1, plain.data(), plain.size());
-        bytes[size - 1] = '"';
-        return size;
-    });
-}
-
 template <class... Arguments>
 void append_number(std::string& out, Arguments... arguments) {
     std::array<char, 512> buffer;  // the largest double has 309 digits before the point
@@ -98,10 +57,6 @@ void append_number(std::string& out, Arguments... arguments) {
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
-    if (is_plain(text)) {
-        append_quoted(out, text);
-        return;
-    }
     out += '"';
     while (!text.empty()) {
         const std::size_t valid = valid_utf8_prefix(text);
