@@ -228,13 +228,14 @@ void Builder::merge(Node& map) {
     if (at == children.end()) return;
     auto source = std::move(*at);
     children.erase(at);
+    const auto position = source.key_position();
     std::vector<Node> sources;
     if (source.is_sequence())
         sources = std::move(NodeEditor::children(source));
     else
         sources.push_back(std::move(source));
     for (auto& from : sources) {
-        if (!from.is_map()) refuse(source.key_position(), "<< takes a map, or a list of maps");
+        if (!from.is_map()) refuse(position, "<< takes a map, or a list of maps");
         for (auto& child : NodeEditor::children(from))
             if (map.find(child.key()) == nullptr) children.push_back(std::move(child));
     }

@@ -28,14 +28,16 @@ std::expected<std::size_t, HeadError> BodyAssembler::add(std::span<char> bytes) 
         return taken.size();
     }
     const auto decoded = chunks_.decode(bytes);
-    if (!decoded) return std::unexpected{HeadError{.fault = Fault::malformed, .message = decoded.error()}};
-    if (decoded->payload > limit_bytes_ - body_.size()) {
+    if (!decoded.fault.empty()) {
+        return std::unexpected{HeadError{.fault = Fault::malformed, .message = decoded.fault}};
+    }
+    if (decoded.payload > limit_bytes_ - body_.size()) {
         return std::unexpected{
             HeadError{.fault = Fault::body_too_large, .message = "the body is longer than the limit"}};
     }
-    append(bytes.first(decoded->payload));
-    whole_ = decoded->end;
-    return decoded->consumed;
+    append(bytes.first(decoded.payload));
+    whole_ = decoded.end;
+    return decoded.consumed;
 }
 
 void BodyAssembler::append(std::span<const char> payload) {

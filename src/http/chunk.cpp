@@ -19,13 +19,16 @@ int hex_value(char c) noexcept {
 
 }  // namespace
 
-std::expected<ChunkDecoder::Decoded, std::string_view> ChunkDecoder::decode(std::span<char> bytes) noexcept {
+ChunkDecoder::Decoded ChunkDecoder::decode(std::span<char> bytes) noexcept {
     assert(state_ != State::done);
     Decoded decoded;
     while (decoded.consumed < bytes.size() && state_ != State::done) {
         if (state_ == State::size_first) decoded.consumed += skip_plain_opening(bytes.subspan(decoded.consumed));
         if (state_ != State::data) {
-            if (!step(bytes[decoded.consumed])) return std::unexpected{complaint()};
+            if (!step(bytes[decoded.consumed])) {
+                decoded.fault = complaint();
+                return decoded;
+            }
             ++decoded.consumed;
             continue;
         }

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <expected>
 #include <span>
 #include <string_view>
 
@@ -18,10 +17,11 @@ public:
         std::size_t payload = 0;   // bytes[0 .. payload) are payload now
         std::size_t consumed = 0;  // of the input; less than all of it only at the end of the message
         bool end = false;          // the message is complete; what was not consumed belongs to what follows it
+        std::string_view fault{};  // what is wrong behind the payload; "" = nothing
     };
-    // Decodes in place: payload is moved together at the front of `bytes`. After an error or the end the decoder
-    // must not be used again. Errors: what is wrong.
-    [[nodiscard]] std::expected<Decoded, std::string_view> decode(std::span<char> bytes) noexcept;
+    // Decodes in place: payload is moved together at the front of `bytes`. After a fault or the end the decoder
+    // must not be used again.
+    [[nodiscard]] Decoded decode(std::span<char> bytes) noexcept;
 
     static constexpr std::size_t max_extension_bytes = 4096;  // of one message, all chunks together
     static constexpr std::size_t max_trailer_bytes = 8192;

@@ -31,13 +31,11 @@ Outcome decode(const std::string& input, std::vector<std::size_t> cuts) {
             continue;
         }
         const auto decoded = decoder.decode(piece);
-        if (!decoded) {
-            outcome.failed = true;
-            return outcome;
-        }
-        outcome.payload += piece.substr(0, decoded->payload);
-        outcome.end = decoded->end;
-        outcome.rest += piece.substr(decoded->consumed);
+        outcome.payload += piece.substr(0, decoded.payload);
+        outcome.failed = !decoded.fault.empty();
+        if (outcome.failed) return outcome;
+        outcome.end = decoded.end;
+        outcome.rest += piece.substr(decoded.consumed);
     }
     return outcome;
 }
@@ -132,6 +130,12 @@ TEST(ChunkDecoder, BoundsExtensionsAndTrailersOfTheWholeMessage) {
     EXPECT_TRUE(decode(message(extension, trailer), {}).end);
     EXPECT_TRUE(decode(message(extension + 1, 100), {}).failed);
     EXPECT_TRUE(decode(message(0, trailer + 1), {}).failed);
+}
+
+TEST(ChunkDecoder, WhatCameWholeBeforeAFaultIsPayload) {
+    const auto outcome = decode("5\r\nhello\r\nzz\r\n", {});
+    EXPECT_EQ(outcome.payload, "hello");
+    EXPECT_TRUE(outcome.failed);
 }
 
 TEST(ChunkDecoder, AcceptsTheLargestSizeWithoutOverflow) {

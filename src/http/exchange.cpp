@@ -159,6 +159,7 @@ base::Result<bool> Exchange::State::parse_head() {
 io::Task<base::Result<BodyPart>> Exchange::State::read_body(io::Wait wait) {
     assert(have_head_ && !ended_ && "read_head() first, and nothing behind the end");
     free_memory(handed_out_);
+    if (!body_fault_.empty()) co_return failed(base::ErrorCode::protocol, body_fault_);
     const bool nothing_follows = head_.framing == Framing::none;
     if (!pending_.empty() || nothing_follows) {
         handed_out_ = std::exchange(pending_, std::string{});
@@ -193,9 +194,12 @@ base::Result<BodyPart> Exchange::State::decode(std::span<char> bytes) {
         }
         case Framing::chunked: {
             const auto decoded = chunks_.decode(bytes);
-            if (!decoded) return failed(base::ErrorCode::protocol, decoded.error());
-            if (!decoded->end) return BodyPart{.bytes = {bytes.data(), decoded->payload}};
-            return end_of_body(bytes, decoded->consumed, decoded->payload);
+            if (!decoded.fault.empty()) {
+                if (decoded.payload == 0) return failed(base::ErrorCode::protocol, decoded.fault);
+                body_fault_ = decoded.fault;
+            }
+            if (!decoded.end) return BodyPart{.bytes = {bytes.data(), decoded.payload}};
+            return end_of_body(bytes, decoded.consumed, decoded.payload);
         }
     }
     return failed(base::ErrorCode::internal, "unknown framing");

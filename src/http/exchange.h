@@ -53,6 +53,7 @@ private:
     std::string handed_out_;  // what was pending, while the caller looks at it
     HeadScanner scanner_;
     ChunkDecoder chunks_;
+    std::string_view body_fault_;  // met behind bytes that were good and handed out; the next read tells it
     std::uint64_t left_ = 0;  // with Framing::length
     std::uint8_t informational_heads_ = 0;
     bool sent_any_ = false;
