@@ -91,6 +91,7 @@ std::size_t connection_limit(std::uint32_t configured) {
 Status Daemon::open_ledger(const config::Config& config) {
     ledger::LedgerOptions options;
     options.access_log_path = config.telemetry.access_log.path;
+    options.report = [](std::string_view text) { say(text); };
     if (config.store.kind() != config::StoreKind::sqlite)
         return base::fail(base::ErrorCode::unavailable, "store.url: only sqlite: is supported by this version");
     auto store = store::SqliteStore::open(config.store.sqlite_path());

@@ -26,6 +26,7 @@ struct AttemptPlan {
     const Alias* alias = nullptr;
     std::string_view request_head;   // for the engine
     const std::vector<std::string_view>* request_body = nullptr;
+    std::string* body_storage = nullptr;  // what the slices view; freed at the commit, nobody will send it again
     bool hide_usage_event = false;
     bool stream = false;
     bool debug = false;              // the caller sees engine-private members and headers

@@ -189,6 +189,7 @@ void Attempt::begin_response(int status, bool stream) {
     std::vector<http::Field> fields;
     response_fields(fields, stream);
     sink_.begin_stream(status, fields);
+    if (plan_.body_storage != nullptr) std::string{}.swap(*plan_.body_storage);
 }
 
 }  // namespace weir::gateway

@@ -89,6 +89,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
                      .alias = &alias,
                      .request_head = {},
                      .request_body = &upstream_body.slices(),
+                     .body_storage = &body_,
                      .hide_usage_event = upstream_body.added_usage(),
                      .stream = inspected.stream,
                      .debug = entry_->caller.permissions.contains(model::Permission::debug),

@@ -62,6 +62,7 @@ public:
         : shared_{shared},
           reactor_{std::move(reactor)},
           upstream_{*reactor_, {}},
+          metrics_{{.dropped_labels = snapshot->config.telemetry.drop_labels}},
           random_{base::Random::from_system()},
           services_{.reactor = *reactor_,
                     .upstream = upstream_,

@@ -168,10 +168,14 @@ TEST(Server, ContinuesOnlyWhenTheBodyIsRead) {
     EXPECT_TRUE(has_line(refused, "Connection: close"));
 }
 
-TEST(Server, DoesNotContinueWhenTheBodyIsThereAlready) {
+TEST(Server, DoesNotContinueWhenTheBodyIsComingAlready) {
     TestServer server;
     auto client = server.connect();
     ASSERT_TRUE(client.send(post("hello", "Expect: 100-continue\r\n")));
+    EXPECT_TRUE(receive_response(client).starts_with("HTTP/1.1 200 OK"));
+    ASSERT_TRUE(client.send("POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhe"));
+    ASSERT_TRUE(eventually([&] { return server.observed.requests == 2; }));
+    ASSERT_TRUE(client.send("llo"));
     EXPECT_TRUE(receive_response(client).starts_with("HTTP/1.1 200 OK"));
 }
 

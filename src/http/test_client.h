@@ -65,9 +65,17 @@ protected:
             answer.received_bytes = opened->bytes_received();
             if (!part) co_return failed(answer, part.error());
             answer.body += part->bytes;
+            read_ahead(part->bytes);
             end = part->end;
         }
         co_return answer;
+    }
+    // Reads as simdjson does; AddressSanitizer objects when the promised bytes are not there.
+    static void read_ahead(std::string_view bytes) {
+        volatile char sum = 0;
+        for (std::size_t at = 0; at < 64 && !bytes.empty(); ++at) {
+            sum = static_cast<char>(sum + *(bytes.data() + bytes.size() + at));
+        }
     }
     static Answer failed(Answer answer, const base::Error& error) {
         answer.error = error.code();
