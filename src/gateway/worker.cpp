@@ -14,6 +14,7 @@
 #include <atomic>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace weir::gateway {
 
@@ -205,20 +206,17 @@ void WorkerGroup::publish(std::shared_ptr<const Snapshot> snapshot) {
         worker->publish(snapshot);
 }
 
+// The workers stay, ended, until the group goes: a scrape on another thread may still read their numbers.
 void WorkerGroup::drain(std::chrono::nanoseconds timeout) {
-    if (!shared_) return;
+    if (std::exchange(drained_, true)) return;
     shared_->listeners.reset();
     for (auto& worker : workers_)
         worker->drain(timeout);
     for (auto& worker : workers_)
         worker->join();
-    workers_.clear();
-    shared_.reset();
 }
 
-std::size_t WorkerGroup::connections() const noexcept {
-    return shared_ ? shared_->connections.load(std::memory_order_relaxed) : 0;
-}
+std::size_t WorkerGroup::connections() const noexcept { return shared_->connections.load(std::memory_order_relaxed); }
 
 void WorkerGroup::collect(metric::Exposition& exposition) const {
     for (const auto& worker : workers_)

@@ -51,6 +51,7 @@ private:
     explicit WorkerGroup(std::unique_ptr<Shared> shared);
     std::unique_ptr<Shared> shared_;
     std::vector<std::unique_ptr<Worker>> workers_;
+    bool drained_ = false;
 };
 
 }  // namespace weir::gateway

@@ -6,7 +6,7 @@ import { Gateway } from './harness/gateway.mjs';
 import { RawConnection, requestBytes } from './harness/rawclient.mjs';
 import { dataEvents } from './harness/sse.mjs';
 import { chunk, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
-import { sleep, within } from './harness/wait.mjs';
+import { eventually, sleep, stopAll, within } from './harness/wait.mjs';
 
 const token = (text) => `data: {"model":"harbor-mid","choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`;
 const finish = 'data: {"model":"harbor-mid","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
@@ -18,10 +18,7 @@ before(async () => {
   upstream = await Upstream.start();
   gateway = await Gateway.start(oneAlias(upstream.url, { server: { workers: 8 } }));
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 // The engine says back what was said to it, so that answers cannot be mixed up unseen.
 async function echo(exchange) {
@@ -159,11 +156,10 @@ test('eight workers, two hundred clients, mixed: everybody gets the own answer',
 });
 
 test('every request has exactly one record, and the counters agree', async () => {
-  const metrics = await gateway.metrics();
-  const total = metrics.sum('weir_requests_total');
-  await sleep(300);
+  await eventually('requests to be settled', async () => (await gateway.metrics()).sum('weir_inflight_requests') === 0);
+  const total = (await gateway.metrics()).sum('weir_requests_total');
+  await eventually('all of them to be recorded', () => gateway.records().length >= total);
   const records = gateway.records();
-  assert.equal(new Set(records.map((record) => record.request_id)).size, records.length);
   assert.equal(records.length, total, 'weir_requests_total counts what is recorded');
-  assert.equal(metrics.sum('weir_inflight_requests'), 0);
+  assert.equal(new Set(records.map((record) => record.request_id)).size, records.length);
 });

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { chat, oneAlias } from './harness/config.mjs';
 import { Gateway } from './harness/gateway.mjs';
 import { jsonAnswer, chunk, streamHead, Upstream } from './harness/upstream.mjs';
-import { eventually, sleep } from './harness/wait.mjs';
+import { eventually, sleep, stopAll } from './harness/wait.mjs';
 
 const budget = 100;   // milliseconds from the client's act to the close at the engine
 const token = chunk('data: {"model":"harbor-mid","choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}]}\n\n');
@@ -17,10 +17,7 @@ before(async () => {
   upstream = await Upstream.start();
   gateway = await Gateway.start(oneAlias(upstream.url));
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 const phases = {
   'before the engine answers': { stream: true, status: 499, answer: async () => {} },

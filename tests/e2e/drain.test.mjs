@@ -6,14 +6,14 @@ import { checkRefusal } from './harness/contract.mjs';
 import { Gateway } from './harness/gateway.mjs';
 import { RawConnection, requestBytes } from './harness/rawclient.mjs';
 import { chunk, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
-import { eventually, sleep, within } from './harness/wait.mjs';
+import { eventually, sleep, stopAll, within } from './harness/wait.mjs';
 
 const token = chunk('data: {"model":"harbor-mid","choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}]}\n\n');
 const ending = Buffer.concat([chunk('data: {"model":"harbor-mid","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'), chunk('data: [DONE]\n\n'), lastChunk]);
 
 let upstream;
 before(async () => { upstream = await Upstream.start(); });
-after(async () => { await upstream.stop(); });
+after(() => stopAll(upstream));
 
 const withGateway = (config, body) => async () => {
   const gateway = await Gateway.start(config());

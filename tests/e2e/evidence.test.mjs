@@ -8,7 +8,7 @@ import { Gateway, run } from './harness/gateway.mjs';
 import { send } from './harness/rawclient.mjs';
 import { loadRecording } from './harness/recordings.mjs';
 import { jsonAnswer, Upstream } from './harness/upstream.mjs';
-import { eventually } from './harness/wait.mjs';
+import { eventually, stopAll } from './harness/wait.mjs';
 
 let upstream;
 let gateway;
@@ -21,10 +21,7 @@ before(async () => {
   gateway = await Gateway.start(config);
   await traffic();
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 async function one(name, request, bytes) {
   upstream.answerWith(bytes, { thenClose: true });

@@ -7,7 +7,7 @@ import { checkRefusal, editedStream } from './harness/contract.mjs';
 import { Gateway } from './harness/gateway.mjs';
 import { loadRecording } from './harness/recordings.mjs';
 import { chunk, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
-import { eventually } from './harness/wait.mjs';
+import { eventually, stopAll } from './harness/wait.mjs';
 
 const good = loadRecording('11-chat-stream-nousage-spec-eos');
 let replicas;
@@ -17,10 +17,7 @@ before(async () => {
   replicas = await Promise.all([1, 2, 3].map(() => Upstream.start()));
   gateway = await Gateway.start(oneAlias(replicas.map((replica) => replica.url)));
 });
-after(async () => {
-  await gateway?.stop();
-  for (const replica of replicas) await replica.stop();
-});
+after(() => stopAll(gateway, ...replicas));
 
 // The n-th attempt, wherever it goes, is answered by the n-th handler; the last one answers all further ones.
 function attempts(...handlers) {

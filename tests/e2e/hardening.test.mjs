@@ -5,10 +5,11 @@ import { after, before, test } from 'node:test';
 import { alias, chat, chatBody, oneAlias, secrets } from './harness/config.mjs';
 import { checkRefusal, editedJson } from './harness/contract.mjs';
 import { Gateway } from './harness/gateway.mjs';
+import { assertMemoryBelow } from './harness/memory.mjs';
 import { RawConnection, requestBytes } from './harness/rawclient.mjs';
 import { dataEvents } from './harness/sse.mjs';
 import { chunk, httpMessage, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
-import { eventually, sleep, within } from './harness/wait.mjs';
+import { eventually, sleep, stopAll, within } from './harness/wait.mjs';
 
 const megabyte = 1024 * 1024;
 const answer = '{"id":"x","model":"harbor-mid","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}';
@@ -22,10 +23,7 @@ before(async () => {
   upstream = await Upstream.start();
   gateway = await Gateway.start(oneAlias(upstream.url, { server: { limits: { response_body: '1MiB' } } }));
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 // --- framings of answers --------------------------------------------------------------------------------------
 
@@ -69,7 +67,7 @@ test('an answer larger than server.limits.response_body is a protocol fault, and
     for (let sent = 0; sent < 40 && !exchange.gone; sent += 1) await exchange.write(chunk(' '.repeat(megabyte)));
   });
   checkRefusal(await gateway.send(chat()), { status: 502, reason: 'upstream_protocol' });
-  assert.ok(gateway.memory().peak - before_ < 16 * megabyte, `${gateway.memory().peak - before_} bytes`);
+  assertMemoryBelow(16 * megabyte, gateway.memory().peak - before_, 'growth of the peak by an answer of 40 MiB');
 });
 
 // --- large requests -------------------------------------------------------------------------------------------
@@ -86,7 +84,7 @@ test('bodies of 20 MiB pass whole, and their memory does not add up', async () =
   upstream.requests = [];
   const growth = gateway.memory().resident - before_;
   console.log(`# six bodies of 20 MiB, one after another: the gateway kept ${(growth / megabyte).toFixed(0)} MiB`);
-  assert.ok(growth < 64 * megabyte, 'no more than the copies of one');
+  assertMemoryBelow(64 * megabyte, growth, 'growth by six bodies of 20 MiB: no more than the copies of one');
 });
 
 test('an engine that refuses before it has read the body is heard', async () => {
@@ -186,7 +184,7 @@ test('a thousand requests on one connection: served, and the memory stays', asyn
   await rounds(700);
   connection.close();
   const growth = gateway.memory().resident - before_;
-  assert.ok(growth < 2 * megabyte, `grew by ${growth} bytes over 700 requests`);
+  assertMemoryBelow(2 * megabyte, growth, 'growth over 700 requests');
 });
 
 test('more connections than server.limits.connections: refused as overloaded or closed, and the others live on', async () => {

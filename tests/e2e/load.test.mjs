@@ -5,10 +5,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { alias, chat, oneAlias } from './harness/config.mjs';
 import { Gateway } from './harness/gateway.mjs';
+import { assertMemoryBelow } from './harness/memory.mjs';
 import { e2eRoot } from './harness/paths.mjs';
 import { Simulator } from './harness/sim.mjs';
 import { dataEvents } from './harness/sse.mjs';
-import { eventually, sleep, within } from './harness/wait.mjs';
+import { eventually, sleep, stopAll, within } from './harness/wait.mjs';
 
 const streams = 2000;
 const batch = 100;   // connections opened together: the listen queue is not under test
@@ -78,13 +79,12 @@ test(`${streams} idle streams: none fails, and each costs little`, async () => {
     console.log(`# 10 tokens and the end for all of them: ${(performance.now() - began).toFixed(0)} ms`);
     assert.equal(failuresOf(responses), 0);
     assert.ok(responses.every((response) => dataEvents(response.body).length === 13), '11 tokens, the finish, [DONE]');
-    assert.ok(each < 64 * 1024, `${each} bytes a stream`);
+    assertMemoryBelow(64 * 1024, each, 'an idle stream');
     await eventually('all of them to be settled', async () => (await gateway.metrics()).sum('weir_inflight_requests') === 0);
     await eventually('all of them to be recorded', () => gateway.records().length === streams + 200, { timeout: 10000, interval: 200 });
     assert.ok(gateway.records().every((record) => record.outcome === 'ok'));
   } finally {
-    await gateway.stop();
-    await engine.stop();
+    await stopAll(gateway, engine);
   }
 });
 
@@ -104,7 +104,6 @@ test(`${streams} streams of a simulated engine that works on all of them`, async
     await eventually('all of them to be recorded', () => gateway.records().length === streams, { timeout: 10000, interval: 200 });
     assert.ok(gateway.records().every((record) => record.outcome === 'ok' && record.completion_tokens === 12 && record.usage_source === 'engine'));
   } finally {
-    await gateway.stop();
-    await simulator.stop();
+    await stopAll(gateway, simulator);
   }
 });

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { alias, aliasOf, oneAlias, secrets } from './harness/config.mjs';
 import { checkHeaders, checkRefusal } from './harness/contract.mjs';
 import { Gateway, sha256 } from './harness/gateway.mjs';
+import { stopAll } from './harness/wait.mjs';
 
 const everything = 'sk-test-everything';
 const nothing = 'sk-test-nothing';
@@ -19,7 +20,7 @@ before(async () => {
   config.tenants.none = { aliases: [], keys: [{ name: 'nothing', sha256: sha256(nothing) }] };
   gateway = await Gateway.start(config);
 });
-after(async () => { await gateway?.stop(); });
+after(() => stopAll(gateway));
 
 const get = (target, key = secrets.plain, headers = {}) => gateway.send({ method: 'GET', target, key, headers });
 

@@ -7,7 +7,7 @@ import { Gateway } from './harness/gateway.mjs';
 import { RawConnection, requestBytes } from './harness/rawclient.mjs';
 import { expectRefusal } from './harness/refusals.mjs';
 import { jsonAnswer, Upstream } from './harness/upstream.mjs';
-import { within } from './harness/wait.mjs';
+import { stopAll, within } from './harness/wait.mjs';
 
 let upstream;
 let gateway;
@@ -15,10 +15,7 @@ before(async () => {
   upstream = await Upstream.start();
   gateway = await Gateway.start(oneAlias(upstream.url));
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 const line = 'POST /v1/chat/completions HTTP/1.1\r\n';
 const host = 'Host: x\r\n';

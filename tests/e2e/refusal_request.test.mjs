@@ -6,7 +6,7 @@ import { Gateway, sha256 } from './harness/gateway.mjs';
 import { RawConnection, requestBytes } from './harness/rawclient.mjs';
 import { expectRefusal } from './harness/refusals.mjs';
 import { jsonAnswer, Upstream } from './harness/upstream.mjs';
-import { within } from './harness/wait.mjs';
+import { stopAll, within } from './harness/wait.mjs';
 
 const bodyLimit = 64 * 1024;
 const headerLimit = 8 * 1024;
@@ -21,10 +21,7 @@ before(async () => {
   upstream.answer(() => { throw new Error('a refused request reached the engine'); });
   gateway = await Gateway.start(configuration());
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 function configuration() {
   const config = oneAlias(upstream.url, {

@@ -8,7 +8,7 @@ import { checkBrokenStream, checkRefusal } from './harness/contract.mjs';
 import { Gateway } from './harness/gateway.mjs';
 import { expectRefusal } from './harness/refusals.mjs';
 import { chunk, httpMessage, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
-import { eventually } from './harness/wait.mjs';
+import { eventually, stopAll } from './harness/wait.mjs';
 
 const timeouts = { connect: '300ms', first_token: '300ms', idle: '300ms' };
 const upstreamFailed = { outcome: 'upstream_failed' };
@@ -23,10 +23,7 @@ before(async () => {
   config.tenants.acme.aliases.push('short-lived');
   gateway = await Gateway.start(config);
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 const finishedWith = (bytes, { thenFin = true } = {}) => async (exchange) => {
   await exchange.write(bytes);
@@ -72,8 +69,7 @@ test('503 pools_unhealthy: every replica says that it cannot', async () => {
     sick.answerWith(jsonAnswer(200, { model: 'harbor-mid', choices: [] }));
     await eventually('recovery after one good probe', async () => (await waiting.send(chat())).status === 200);
   } finally {
-    await waiting.stop();
-    await sick.stop();
+    await stopAll(waiting, sick);
   }
 });
 

@@ -8,6 +8,7 @@ import { Gateway } from './harness/gateway.mjs';
 import { makeRandom, randomPieces, seed } from './harness/random.mjs';
 import { loadConversation, loadRecording } from './harness/recordings.mjs';
 import { Upstream } from './harness/upstream.mjs';
+import { stopAll } from './harness/wait.mjs';
 
 const names = [
   '07-chat-nonstream-base', '08-chat-nonstream-spec', '09-chat-stream-usage-base', '10-chat-stream-usage-spec',
@@ -33,10 +34,7 @@ before(async () => {
   upstream = await Upstream.start();
   gateway = await Gateway.start(oneAlias(upstream.url));
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 // Three ways to deliver a response; each gives pieces that leave in segments of their own.
 const deliveries = {

@@ -7,10 +7,11 @@ import { checkBrokenStream, checkHeaders, checkRefusal, editedStream, recordedFa
 import { Gateway } from './harness/gateway.mjs';
 import { loadConversation, loadRecording } from './harness/recordings.mjs';
 import { Upstream } from './harness/upstream.mjs';
+import { stopAll } from './harness/wait.mjs';
 
 let upstream;
 before(async () => { upstream = await Upstream.start(); });
-after(async () => { await upstream.stop(); });
+after(() => stopAll(upstream));
 
 async function withReplay(recording, stream, body, configuration = {}) {
   upstream.answer(async (exchange) => {

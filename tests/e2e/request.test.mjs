@@ -8,6 +8,7 @@ import { Gateway } from './harness/gateway.mjs';
 import { requestBytes } from './harness/rawclient.mjs';
 import { loadRecording } from './harness/recordings.mjs';
 import { Upstream } from './harness/upstream.mjs';
+import { stopAll } from './harness/wait.mjs';
 
 const answer = loadRecording('70-keepalive-pipelined-two').response;
 let upstream;
@@ -20,10 +21,7 @@ before(async () => {
   config.tenants.acme.aliases.push('chat-bare');
   gateway = await Gateway.start(config);
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 async function forward(request) {
   upstream.answerWith(answer);

@@ -8,6 +8,7 @@ import { Gateway } from './harness/gateway.mjs';
 import { loadConversation, loadRecording } from './harness/recordings.mjs';
 import { Simulator } from './harness/sim.mjs';
 import { chunk, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
+import { stopAll } from './harness/wait.mjs';
 
 let upstream;
 let simulator;
@@ -21,11 +22,7 @@ before(async () => {
   config.tenants.acme.aliases.push('chat-simulated');
   gateway = await Gateway.start(config);
 });
-after(async () => {
-  await gateway?.stop();
-  await simulator?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, simulator, upstream));
 
 const client = (apiKey = secrets.plain) => new OpenAI({ apiKey, baseURL: `http://127.0.0.1:${gateway.port}/v1`, maxRetries: 0 });
 const messages = [{ role: 'user', content: 'Tell me a story about the harbor — s’il vous plaît 🙂' }];

@@ -7,6 +7,7 @@ import { checkBrokenStream, checkRefusal, editedStream, editedJson } from './har
 import { Gateway } from './harness/gateway.mjs';
 import { dataEvents } from './harness/sse.mjs';
 import { chunk, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
+import { stopAll } from './harness/wait.mjs';
 
 const model = 'harbor-mid';
 const engine = 'vllm';
@@ -24,10 +25,7 @@ before(async () => {
   upstream = await Upstream.start();
   gateway = await Gateway.start(oneAlias(upstream.url, { pool: { engine } }));
 });
-after(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
+after(() => stopAll(gateway, upstream));
 
 const streamOf = (events) => Buffer.concat([streamHead(), ...events.map(chunk), lastChunk]);
 const whole = [role, delta('Two tokens'), delta(' and three more'), delta('!'), finish, usage, done];

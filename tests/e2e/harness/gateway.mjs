@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseMetrics } from './metrics.mjs';
 import { findProgram } from './paths.mjs';
 import { RawConnection, requestBytes, send } from './rawclient.mjs';
-import { eventually, within } from './wait.mjs';
+import { eventually, sleep, within } from './wait.mjs';
 import { yamlDocument } from './yaml.mjs';
 
 export const sha256 = (text) => createHash('sha256').update(text).digest('hex');
@@ -91,19 +91,18 @@ export class Gateway {
   }
 
   // --- asking -------------------------------------------------------------------------------------------------
-  async send(request, options) {
-    this.mustLive();
-    return send(this.port, request, options);
-  }
-
-  async connect(options) {
-    this.mustLive();
-    return RawConnection.connect(this.port, options);
-  }
+  send(request, options) { return this.alive(send(this.port, request, options)); }
+  connect(options) { return this.alive(RawConnection.connect(this.port, options)); }
 
   // A gateway that has died is told as such, not as a refused connection.
-  mustLive() {
-    if (this.exit !== undefined && this.exit.code !== 0) throw new Error(`the gateway died (${this.exit.code ?? this.exit.signal}): ${this.stderr.slice(-4000)}`);
+  async alive(promise) {
+    try {
+      return await promise;
+    } catch (error) {
+      if (error.code === 'ECONNREFUSED') await sleep(200);   // the end of a process is told later than that of its sockets
+      if (this.exit === undefined || this.exit.code === 0) throw error;
+      throw new Error(`the gateway died (${this.exit.code ?? this.exit.signal}): ${this.stderr.slice(-4000)}`);
+    }
   }
 
   // Sends a request and leaves the connection open: the caller reads, waits or breaks it.

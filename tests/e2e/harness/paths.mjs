@@ -1,5 +1,5 @@
 // Where things are: the programs under test and the recorded traffic.
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,4 +19,9 @@ function builtDirectories() {
   const build = path.join(repositoryRoot, 'build');
   if (!existsSync(build)) return [];
   return readdirSync(build).map((preset) => path.join(build, preset, 'bin')).filter((directory) => existsSync(directory));
+}
+
+// Whether a program was built with AddressSanitizer: its memory figures then say nothing about the product's.
+export function isSanitized(name) {
+  return readFileSync(findProgram(name)).includes('__asan_init');
 }

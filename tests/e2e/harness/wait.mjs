@@ -24,3 +24,10 @@ export async function eventually(what, probe, { timeout = 5000, interval = 10 } 
     await sleep(interval);
   }
 }
+
+// Stops everything, whatever fails on the way: a server left running would keep the test process alive.
+export async function stopAll(...things) {
+  const results = await Promise.allSettled(things.filter((thing) => thing !== undefined).map((thing) => thing.stop()));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
