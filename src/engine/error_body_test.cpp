@@ -198,5 +198,11 @@ TEST(ErrorBody, SurvivesWhateverComes) {
     EXPECT_EQ(parse_error_body(400, deep).message, "");
 }
 
+TEST(ErrorBody, ABodyThatNeverCameIsAnErrorWithoutText) {
+    const auto error = parse_error_body(502, std::string_view{});
+    EXPECT_TRUE(error.message.empty());
+    EXPECT_FALSE(error.is_context_overflow);
+}
+
 }  // namespace
 }  // namespace weir::engine

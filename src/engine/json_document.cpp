@@ -24,6 +24,7 @@ JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 JsonDocument::~JsonDocument() = default;
 
 std::optional<JsonDocument> JsonDocument::parse(std::string_view text) {
+    if (text.empty()) return std::nullopt;  // its pointer may be null, which the parser would hand to memcpy
     auto state = std::make_unique<State>();
     // The parser copies the text, with the padding that it needs.
     if (state->parser.parse(text.data(), text.size(), true).get(state->root) != simdjson::SUCCESS) return std::nullopt;

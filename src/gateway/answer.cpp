@@ -278,6 +278,7 @@ AnswerReader::~AnswerReader() = default;
 const Answer& AnswerReader::read(std::string_view text, const AnswerPolicy& policy) {
     auto& state = *state_;
     state.reset();
+    if (text.empty()) return state.answer;
     json::document document;
     json::object root;
     const simdjson::padded_string_view padded{text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING};
