@@ -174,7 +174,7 @@ struct AnswerReader::State {
                 note_output(filled_string(inner), true);
             } else if (name == "finish_reason") {
                 std::string_view reason;
-                if (inner.get_string().get(reason)) return;
+                if (inner.get_string().get(reason) || reason.empty()) return;
                 answer.finish_reason.assign(reason);
                 finished = true;
             }

@@ -105,6 +105,7 @@ TEST(Answer, ReadsFinishReasonsPerChoice) {
     EXPECT_EQ(answer.seen_choices, 0b101U);
     EXPECT_EQ(answer.finished_choices, 0b001U);
     EXPECT_EQ(answer.finish_reason, "stop");
+    EXPECT_EQ(read(R"({"choices":[{"index":0,"finish_reason":""}]})").answer.finished_choices, 0U);
 }
 
 TEST(Answer, ReadsUsageWhereverItStands) {

@@ -34,6 +34,7 @@ io::Task<AttemptResult> Attempt::run() {
     if (!moments.dispatched) moments.dispatched = base::monotonic_now();
     moments.attempt_began = base::monotonic_now();
     moments.upstream_first.reset();
+    settlement_.forget_answer();
     const Limit connect = sooner(plan_.pool->config->timeouts.connect, Reason::upstream_error);
     auto opened = co_await services_.upstream.open(plan_.replica->origin, plan_.fresh_connection, wait_until(connect));
     if (!opened) {

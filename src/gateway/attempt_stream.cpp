@@ -51,6 +51,10 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
     const base::Nanoseconds spent = services_.reactor.now() - began_;
     Limit limit = sooner(timeouts.first_token - spent, Reason::upstream_timeout_first_token);
     while (true) {
+        // An engine that always has bytes ready never waits, so its wait never ends at the deadline.
+        if (services_.reactor.now() >= limit.at)
+            co_return relay.complete() ? complete
+                                       : failure_of({ErrorCode::timeout, ""}, limit, "waiting for its next event", 1);
         const auto part = co_await exchange.read_body(wait_until(limit));
         if (!part) {
             if (relay.complete() && part.error().code() != ErrorCode::cancelled) {
@@ -69,6 +73,10 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         const auto sent = co_await forward(relay);
         if (!sent) co_return gone();
         if (relay.progressed() && relay.committed()) limit = sooner(timeouts.idle, Reason::upstream_timeout_idle);
+        if (verdict == RelayVerdict::failed && relay.complete()) {
+            exchange.spoil();
+            co_return complete;
+        }
         if (verdict == RelayVerdict::failed)
             co_return AttemptResult{.outcome = AttemptOutcome::failed,
                                     .refusal = engine_error_refusal(relay.engine_error()),

@@ -20,6 +20,18 @@ void Settlement::refused(const Refusal& refusal, model::Outcome outcome) {
     record.outcome = outcome;
 }
 
+void Settlement::forget_answer() {
+    record.prompt_tokens.reset();
+    record.completion_tokens.reset();
+    record.cached_tokens.reset();
+    record.reasoning_tokens.reset();
+    record.delivered_tokens.reset();
+    record.usage_source = model::UsageSource::none;
+    record.finish_reason.clear();
+    record.events.reset();
+    record.spec = {};
+}
+
 void Settlement::served(int status) {
     served_at_ = base::monotonic_now();
     record.status = status;

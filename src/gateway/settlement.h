@@ -24,6 +24,8 @@ public:
     telemetry::Moments moments;
 
     void refused(const Refusal& refusal, model::Outcome outcome = model::Outcome::refused);
+    // What an attempt told of its answer is not the next one's.
+    void forget_answer();
     // The whole answer is with the client.
     void served(int status);
     // `status_sent` = 0 when no response had begun: recorded as 499.

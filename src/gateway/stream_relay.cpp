@@ -28,6 +28,7 @@ RelayVerdict StreamRelay::end() {
     owned_.clear();
     progressed_ = fed_output_ = fed_visible_ = false;
     if (failed_) return RelayVerdict::failed;
+    if (done_) return RelayVerdict::complete;
     const auto rest = scanner_.finish();
     if (!rest || !rest->has_data) return complete() ? RelayVerdict::complete : RelayVerdict::more;
     const auto verdict = take(*rest);
@@ -41,9 +42,12 @@ bool StreamRelay::complete() const noexcept {
 }
 
 RelayVerdict StreamRelay::drain() {
-    while (const auto event = scanner_.next())
+    while (!done_) {
+        const auto event = scanner_.next();
+        if (!event) break;
         if (const auto verdict = take(*event); verdict == RelayVerdict::failed || verdict == RelayVerdict::protocol)
             return verdict;
+    }
     return complete() ? RelayVerdict::complete : RelayVerdict::more;
 }
 

@@ -139,6 +139,14 @@ TEST(StreamRelay, AnErrorEventStopsTheStreamAndIsKeptForTheReply) {
     }
 }
 
+TEST(StreamRelay, NothingBehindDoneIsRead) {
+    AnswerReader reader;
+    StreamRelay stream{reader, policy()};
+    const auto result = relay(stream, role + hello + finish + done + error + hello, 1000000);
+    EXPECT_EQ(result.sent, seen_by_client(role + hello + finish + done));
+    EXPECT_EQ(result.at_end, RelayVerdict::complete);
+}
+
 TEST(StreamRelay, WhatIsNotAJsonObjectIsAProtocolFault) {
     for (const std::string bad : {"data: hello\n\n", "data: [1]\n\n", "data: {\"a\":\n\n", "data:\n\n"}) {
         AnswerReader reader;

@@ -1,6 +1,7 @@
 #include "http/gather.h"
 
 #include <cassert>
+#include <utility>
 
 namespace weir::http {
 
@@ -14,6 +15,14 @@ std::span<const iovec> Gather::fill(std::span<iovec> window) const noexcept {
         if (!rest.empty()) window[used++] = {.iov_base = const_cast<char*>(rest.data()), .iov_len = rest.size()};
     }
     return window.first(used);
+}
+
+std::string Gather::rest() const {
+    std::string text;
+    std::size_t offset = offset_;
+    for (std::size_t index = index_; index < count(); ++index)
+        text += part(index).substr(std::exchange(offset, 0));
+    return text;
 }
 
 void Gather::advance(std::size_t bytes) noexcept {

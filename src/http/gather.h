@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace weir::http {
@@ -24,6 +25,8 @@ public:
     [[nodiscard]] std::span<const iovec> fill(std::span<iovec> window) const noexcept;
     // Counts `bytes`, which fill() described, as sent.
     void advance(std::size_t bytes) noexcept;
+    // What is left, as one text of its own.
+    [[nodiscard]] std::string rest() const;
     [[nodiscard]] bool done() const noexcept { return index_ == count(); }
 
 private:

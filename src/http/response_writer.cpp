@@ -105,6 +105,12 @@ io::Task<base::Status> ResponseWriter::transmit(Gather::Parts parts, ChunkOpenin
     if (!parts.opening.empty()) parts.opening = opening.text();
     Gather gather{parts};
     auto pushed = push(gather);
+    std::string kept;
+    if (pushed && !*pushed && next == Phase::streaming) {
+        // The slices of a relayed stream lie in a buffer that others read into as soon as this waits.
+        kept = gather.rest();
+        gather = Gather{Gather::Parts{.head = kept}};
+    }
     while (pushed && !*pushed) {
         const auto before = sent_bytes_;
         const io::Wait wait{.deadline = server_.now() + server_.limits.write_stall_timeout, .cancel = &server_.cut};

@@ -62,7 +62,8 @@ public:
                                                       std::string_view body) = 0;
     // Begins a streamed response; the head leaves together with the first write (or flush_head).
     virtual void begin_stream(int status, std::span<const Field> fields) = 0;
-    // Sends the slices as one HTTP chunk (as they are to HTTP/1.0). Empty = sends a waiting head only.
+    // Sends the slices as one HTTP chunk (as they are to HTTP/1.0). Empty = sends a waiting head only. The slices need
+    // only live until this suspends: what the kernel does not take at once is copied.
     // Returns when the bytes are with the kernel, so awaiting it is backpressure.
     [[nodiscard]] virtual io::Task<base::Status> write(std::span<const std::string_view> slices) = 0;
     // The last slices (may be none) and the terminal chunk, together.
@@ -71,7 +72,7 @@ public:
     virtual void abort() noexcept = 0;
     // Asks for `Connection: close` on the response and the close after it. Before send/begin_stream.
     virtual void close_after() noexcept = 0;
-    [[nodiscard]] virtual bool begun() const noexcept = 0;           // send or begin_stream was called
+    [[nodiscard]] virtual bool begun() const noexcept = 0;  // send or begin_stream was called
     [[nodiscard]] virtual std::uint64_t bytes_sent() const noexcept = 0;  // with the kernel, head included
 };
 

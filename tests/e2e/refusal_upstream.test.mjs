@@ -146,15 +146,18 @@ const output = chunk('data: {"model":"harbor-mid","choices":[{"index":0,"delta":
 const opening = chunk('data: {"model":"harbor-mid","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]}\n\n');
 const comment = chunk(': still here\n\n');
 
+async function commentUntilClosed(exchange) {
+  const timer = setInterval(() => exchange.write(comment), 50);
+  await exchange.untilClosed(3000).finally(() => clearInterval(timer));
+}
+
 const silences = {
   'no head': async (exchange) => { await exchange.untilClosed(); },
   'a head, no event': async (exchange) => { await exchange.write(streamHead()); await exchange.untilClosed(); },
   'a role, no output': async (exchange) => { await exchange.write(Buffer.concat([streamHead(), opening])); await exchange.untilClosed(); },
   'comments only': async (exchange) => {
     await exchange.write(streamHead());
-    const timer = setInterval(() => exchange.write(comment), 50);
-    await exchange.untilClosed();
-    clearInterval(timer);
+    await commentUntilClosed(exchange);
   },
 };
 for (const [name, handler] of Object.entries(silences)) {
@@ -182,9 +185,7 @@ for (const [name, changes, reason] of [['idle', {}, 'upstream_timeout_idle'], ['
   test(`${reason} in the middle of a stream: an error event, the upstream is closed`, async () => {
     upstream.answer(async (exchange) => {
       await exchange.write(Buffer.concat([streamHead(), opening, output]));
-      const timer = setInterval(() => exchange.write(comment), 50);   // comments do not count as life
-      await exchange.untilClosed();
-      clearInterval(timer);
+      await commentUntilClosed(exchange);   // comments do not count as life
     });
     const response = await gateway.send(chat({ stream: true, ...changes }));
     checkBrokenStream(response, { reason });

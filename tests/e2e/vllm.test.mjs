@@ -170,7 +170,7 @@ const spellings = {
   'CRLF': (text) => text.replaceAll('\n', '\r\n'),
   'CR': (text) => text.replaceAll('\n', '\r'),
   'no blank behind data:': (text) => text.replaceAll('data: ', 'data:'),
-  'comments between': (text) => `: ping\n\n${text}: ping\n\n`,
+  'comments between': (text) => `: ping\n\n: ping\n\n${text}`,
   'other fields': (text) => text.replaceAll('data: {', 'id: 7\nevent: message\ndata: {'),
 };
 for (const [name, spell] of Object.entries(spellings)) {

@@ -105,6 +105,7 @@ export function checkRefusal(response, { status, reason, code, message, param, r
     assert.match(retryHeader ?? '', /^\d+$/, `retry-after on ${status}`);
     assert.match(response.header('retry-after-ms') ?? '', /^\d+$/, `retry-after-ms on ${status}`);
   }
+  if (status === 401) assert.match(response.header('www-authenticate') ?? '', /^Bearer/, 'www-authenticate');
   if (retryAfter !== undefined) assert.equal(retryHeader, retryAfter, 'the engine\'s retry-after is kept');
   assert.equal(response.header('x-should-retry'), shouldNotRetry(status) ? 'false' : undefined, `x-should-retry on ${status}`);
 }
