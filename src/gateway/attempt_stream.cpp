@@ -24,6 +24,24 @@ Refusal engine_error_refusal(std::string_view error_event_data) {
             .param = error.param};
 }
 
+// How a stream ended: well, whatever comes behind its terminal; else as the last verdict says.
+AttemptResult ending_of(const StreamRelay& relay, RelayVerdict verdict) {
+    if (relay.complete()) return {.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = false};
+    if (verdict == RelayVerdict::failed)
+        return {.outcome = AttemptOutcome::failed,
+                .refusal = engine_error_refusal(relay.engine_error()),
+                .answered = false};
+    if (verdict == RelayVerdict::protocol)
+        return {.outcome = AttemptOutcome::protocol,
+                .refusal = Refusal{.reason = Reason::upstream_protocol,
+                                   .message = "The engine sent an event that is not a JSON object."},
+                .answered = false};
+    return {.outcome = AttemptOutcome::truncated,
+            .refusal = Refusal{.reason = Reason::upstream_error,
+                               .message = "The engine ended the stream before it was complete."},
+            .answered = false};
+}
+
 }  // namespace
 
 io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const http::ResponseHead& head) {
@@ -47,19 +65,18 @@ io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const ht
 // Reads until the upstream's end; ok = the stream is complete. Comments do not move the idle deadline.
 io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& relay) {
     const auto& timeouts = plan_.pool->config->timeouts;
-    const AttemptResult complete{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = false};
     const base::Nanoseconds spent = services_.reactor.now() - began_;
     Limit limit = sooner(timeouts.first_token - spent, Reason::upstream_timeout_first_token);
     while (true) {
         // An engine that always has bytes ready never waits, so its wait never ends at the deadline.
         if (services_.reactor.now() >= limit.at)
-            co_return relay.complete() ? complete
+            co_return relay.complete() ? ending_of(relay, RelayVerdict::complete)
                                        : failure_of({ErrorCode::timeout, ""}, limit, "waiting for its next event", 1);
         const auto part = co_await exchange.read_body(wait_until(limit));
         if (!part) {
             if (relay.complete() && part.error().code() != ErrorCode::cancelled) {
                 exchange.spoil();
-                co_return complete;
+                co_return ending_of(relay, RelayVerdict::complete);
             }
             auto failure = failure_of(part.error(), limit, "waiting for its next event", 1);
             if (failure.outcome == AttemptOutcome::reset) failure.outcome = AttemptOutcome::truncated;
@@ -73,40 +90,17 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         const auto sent = co_await forward(relay);
         if (!sent) co_return gone();
         if (relay.progressed() && relay.committed()) limit = sooner(timeouts.idle, Reason::upstream_timeout_idle);
-        if (verdict == RelayVerdict::failed && relay.complete()) {
+        if (verdict == RelayVerdict::failed || verdict == RelayVerdict::protocol) {
             exchange.spoil();
-            co_return complete;
-        }
-        if (verdict == RelayVerdict::failed)
-            co_return AttemptResult{.outcome = AttemptOutcome::failed,
-                                    .refusal = engine_error_refusal(relay.engine_error()),
-                                    .answered = false};
-        if (verdict == RelayVerdict::protocol) {
-            if (relay.complete()) {
-                exchange.spoil();
-                co_return complete;
-            }
-            co_return AttemptResult{
-                .outcome = AttemptOutcome::protocol,
-                .refusal = Refusal{.reason = Reason::upstream_protocol,
-                                   .message = "The engine sent an event that is not a JSON object."},
-                .answered = false};
+            co_return ending_of(relay, verdict);
         }
         // Nothing of the protocol comes behind its [DONE]: the client is not kept waiting for the framing.
-        if (!end && relay.done()) co_return complete;
+        if (!end && relay.done()) co_return ending_of(relay, verdict);
         if (!end) continue;
         verdict = relay.end();
         const auto flushed = co_await forward(relay);
         if (!flushed) co_return gone();
-        if (relay.complete()) co_return complete;
-        if (verdict == RelayVerdict::failed)
-            co_return AttemptResult{.outcome = AttemptOutcome::failed,
-                                    .refusal = engine_error_refusal(relay.engine_error()),
-                                    .answered = false};
-        co_return AttemptResult{.outcome = AttemptOutcome::truncated,
-                                .refusal = Refusal{.reason = Reason::upstream_error,
-                                                   .message = "The engine ended the stream before it was complete."},
-                                .answered = false};
+        co_return ending_of(relay, verdict);
     }
 }
 
