@@ -120,6 +120,7 @@ RelayPolicy Attempt::relay_policy() const {
     policy.answer.alias_json = plan_.alias->name_json;
     if (!plan_.debug) policy.answer.private_members = plan_.pool->adapter->private_members;
     policy.hide_usage_event = plan_.hide_usage_event;
+    policy.choices = plan_.choices;
     policy.event_is_token = plan_.pool->config->engine == config::Engine::llamacpp;
     return policy;
 }

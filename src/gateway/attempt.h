@@ -28,6 +28,7 @@ struct AttemptPlan {
     const std::vector<std::string_view>* request_body = nullptr;
     std::string* body_storage = nullptr;  // what the slices view; freed at the commit, nobody will send it again
     bool hide_usage_event = false;
+    std::uint64_t choices = 1;       // asked for
     bool stream = false;
     bool debug = false;              // the caller sees engine-private members and headers
     bool fresh_connection = false;

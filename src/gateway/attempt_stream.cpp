@@ -1,5 +1,6 @@
 #include "engine/error_body.h"
 #include "gateway/attempt.h"
+#include "http/ascii.h"
 
 namespace weir::gateway {
 
@@ -14,7 +15,7 @@ constexpr std::chrono::milliseconds framing_patience{20};
 
 bool is_event_stream(const http::ResponseHead& head) {
     const auto type = head.fields.find("content-type");
-    return type && type->starts_with("text/event-stream");
+    return type && http::media_type_is(*type, "text/event-stream");
 }
 
 Refusal engine_error_refusal(std::string_view error_event_data) {

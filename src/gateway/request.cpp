@@ -1,10 +1,10 @@
 #include "gateway/request.h"
 
 #include "auth/presented_key.h"
+#include "http/ascii.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -39,18 +39,6 @@ std::optional<base::Nanoseconds> timeout_hint(const http::FieldTable& fields) {
     if (error != std::errc{} || end != text->data() + text->size() || !(seconds > 0) || seconds > 86400)
         return std::nullopt;
     return base::Nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};
-}
-
-std::string_view media_type_of(std::string_view value) {
-    value = value.substr(0, value.find(';'));
-    while (value.ends_with(' ') || value.ends_with('\t'))
-        value.remove_suffix(1);
-    return value;
-}
-
-bool equal_without_case(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::ranges::equal(a, b, {}, lower, lower);
 }
 
 std::string_view text_of(TemperatureClass temperature) {
@@ -154,7 +142,7 @@ io::Task<void> Request::list_models(Settlement& settlement, const Operation& ope
 
 Request::Stage<void> Request::check_media_type() const {
     const auto type = source_.head().fields.find("content-type");
-    if (!type || equal_without_case(media_type_of(*type), "application/json")) return {};
+    if (!type || http::media_type_is(*type, "application/json")) return {};
     return std::unexpected{Refusal{.reason = Reason::unsupported_media_type,
                                    .message = "The body must be JSON: send 'Content-Type: application/json'."}};
 }

@@ -91,6 +91,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
                      .request_body = &upstream_body.slices(),
                      .body_storage = &body_,
                      .hide_usage_event = upstream_body.added_usage(),
+                     .choices = inspected.choices,
                      .stream = inspected.stream,
                      .debug = entry_->caller.permissions.contains(model::Permission::debug),
                      .fresh_connection = false,

@@ -1,6 +1,7 @@
 #include "gateway/stream_relay.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace weir::gateway {
 
@@ -38,7 +39,9 @@ RelayVerdict StreamRelay::end() {
 }
 
 bool StreamRelay::complete() const noexcept {
-    return done_ || (seen_choices_ != 0 && seen_choices_ == finished_choices_);
+    if (done_) return true;
+    const auto wanted = static_cast<int>(std::clamp<std::uint64_t>(policy_.choices, 1, 64));
+    return seen_choices_ == finished_choices_ && std::popcount(finished_choices_) >= wanted;
 }
 
 RelayVerdict StreamRelay::drain() {

@@ -20,6 +20,7 @@ namespace weir::gateway {
 struct RelayPolicy {
     AnswerPolicy answer;
     bool hide_usage_event = false;   // Weir asked for it, the client did not
+    std::uint64_t choices = 1;        // asked for: all of them must finish
     bool event_is_token = false;     // the engine sends one event for each token (llama.cpp)
     std::size_t max_held_bytes = 64 * 1024;      // before the commit
     std::size_t max_event_bytes = 1024 * 1024;   // a longer one is a protocol fault

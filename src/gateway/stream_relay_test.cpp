@@ -139,6 +139,17 @@ TEST(StreamRelay, AnErrorEventStopsTheStreamAndIsKeptForTheReply) {
     }
 }
 
+TEST(StreamRelay, AChoiceThatNeverBeganIsMissing) {
+    for (const std::uint64_t choices : {1U, 2U}) {
+        AnswerReader reader;
+        auto rules = policy();
+        rules.choices = choices;
+        StreamRelay stream{reader, rules};
+        EXPECT_EQ(relay(stream, role + hello + finish, 50).at_end,
+                  choices == 1 ? RelayVerdict::complete : RelayVerdict::more);
+    }
+}
+
 TEST(StreamRelay, NothingBehindDoneIsRead) {
     AnswerReader reader;
     StreamRelay stream{reader, policy()};

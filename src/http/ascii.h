@@ -79,4 +79,9 @@ inline constexpr std::array<std::uint8_t, 256> classes = make_classes();
     return text;
 }
 
+// Whether a Content-Type names this media type, whatever its parameters.
+[[nodiscard]] constexpr bool media_type_is(std::string_view content_type, std::string_view media_type) noexcept {
+    return equals_ignoring_case(trim_blanks(content_type.substr(0, content_type.find(';'))), media_type);
+}
+
 }  // namespace weir::http

@@ -45,5 +45,12 @@ TEST(Ascii, ComparesLettersWithoutCase) {
     EXPECT_FALSE(equals_ignoring_case("[", "{"));
 }
 
+TEST(Ascii, AMediaTypeHasNoCaseAndMayHaveParameters) {
+    EXPECT_TRUE(media_type_is("Text/Event-Stream ; charset=utf-8", "text/event-stream"));
+    EXPECT_TRUE(media_type_is("application/json", "application/json"));
+    EXPECT_FALSE(media_type_is("application/jsonl", "application/json"));
+    EXPECT_FALSE(media_type_is("", "application/json"));
+}
+
 }  // namespace
 }  // namespace weir::http
