@@ -42,12 +42,6 @@ bool for_each_member(json::value value, Visit visit) {
     return true;
 }
 
-std::size_t filled_string(json::value value) {
-    std::string_view text;
-    if (value.get_string().get(text)) return 0;
-    return text.size();
-}
-
 }  // namespace
 
 void Usage::update(const Usage& newer) noexcept {
@@ -62,6 +56,7 @@ void Usage::update(const Usage& newer) noexcept {
 
 struct AnswerReader::State {
     json::parser parser;
+    std::string_view text;  // being read
     Answer answer;
     std::vector<Member> members;
 
@@ -127,8 +122,20 @@ struct AnswerReader::State {
         });
     }
 
+    void note_string(json::value value, bool visible) {
+        const char* const raw = value.raw_json_token().data();
+        std::string_view string;
+        if (value.get_string().get(string) || string.empty()) return;
+        const bool first = !answer.carries_output;
+        note_output(string.size(), visible);
+        const auto begin = static_cast<std::size_t>(raw - text.data()) + 1;
+        if (first && plain_string_bytes(text, begin) == string.size())
+            answer.only_string = StringSpan{begin, begin + string.size()};
+    }
+
     void note_output(std::size_t bytes, bool visible) {
         if (bytes == 0) return;
+        answer.only_string.reset();
         answer.carries_output = true;
         answer.visible_output = answer.visible_output || visible;
         answer.output_bytes += bytes;
@@ -138,9 +145,9 @@ struct AnswerReader::State {
     void read_delta(json::value value) {
         for_each_member(value, [this](std::string_view name, json::value inner) {
             if (name == "content" || name == "refusal")
-                note_output(filled_string(inner), true);
+                note_string(inner, true);
             else if (name == "reasoning_content" || name == "reasoning")
-                note_output(filled_string(inner), false);
+                note_string(inner, false);
             else if (name == "tool_calls" || name == "function_call")
                 read_tool_calls(inner);
         });
@@ -149,17 +156,17 @@ struct AnswerReader::State {
     void read_tool_calls(json::value value) {
         Type type{};
         if (value.type().get(type) || (type != Type::array && type != Type::object)) return;
-        std::string_view text;
+        std::string_view raw;
         if (type == Type::array) {
             json::array array;
             bool empty = true;
             if (value.get_array().get(array) || array.is_empty().get(empty) || empty) return;
-            if (array.raw_json().get(text)) return;
+            if (array.raw_json().get(raw)) return;
         } else {
             json::object object;
-            if (value.get_object().get(object) || object.raw_json().get(text)) return;
+            if (value.get_object().get(object) || object.raw_json().get(raw)) return;
         }
-        note_output(text.size(), false);
+        note_output(raw.size(), false);
     }
 
     void read_choice(json::value value) {
@@ -171,7 +178,7 @@ struct AnswerReader::State {
             } else if (name == "delta" || name == "message") {
                 read_delta(inner);
             } else if (name == "text") {
-                note_output(filled_string(inner), true);
+                note_string(inner, true);
             } else if (name == "finish_reason") {
                 std::string_view reason;
                 if (inner.get_string().get(reason) || reason.empty()) return;
@@ -199,7 +206,7 @@ struct AnswerReader::State {
     }
 
     // Cuts the marked members with one comma each, so that what stays is valid JSON.
-    void cut_members(std::string_view text) {
+    void cut_members() {
         std::size_t i = 0;
         while (i < members.size()) {
             if (!members[i].cut) {
@@ -220,7 +227,7 @@ struct AnswerReader::State {
     }
 
     // Returns false where the JSON breaks.
-    bool read_root(json::object root, std::string_view text, const AnswerPolicy& policy) {
+    bool read_root(json::object root, const AnswerPolicy& policy) {
         std::optional<std::size_t> choices;
         bool has_usage = false;
         for (auto field : root) {
@@ -241,7 +248,7 @@ struct AnswerReader::State {
             else if (name == "metrics")
                 read_engine_metrics(value);
             else if (name == "model")
-                note_model(value, text, policy);
+                note_model(value, policy);
             else if (name == "error")
                 note_error(value);
         }
@@ -249,7 +256,7 @@ struct AnswerReader::State {
         return true;
     }
 
-    void note_model(json::value value, std::string_view text, const AnswerPolicy& policy) {
+    void note_model(json::value value, const AnswerPolicy& policy) {
         const auto token = trimmed(value.raw_json_token());
         if (!token.starts_with('"')) return;
         const auto begin = static_cast<std::size_t>(token.data() - text.data());
@@ -278,19 +285,21 @@ AnswerReader::~AnswerReader() = default;
 const Answer& AnswerReader::read(std::string_view text, const AnswerPolicy& policy) {
     auto& state = *state_;
     state.reset();
+    state.text = text;
     if (text.empty()) return state.answer;
     json::document document;
     json::object root;
     const simdjson::padded_string_view padded{text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING};
     if (state.parser.iterate(padded).get(document) || document.get_object().get(root)) return state.answer;
     const bool whole =
-        state.read_root(root, text, policy) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+        state.read_root(root, policy) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
     if (!whole) {
         state.reset();
         return state.answer;
     }
     state.answer.is_object = true;
-    state.cut_members(text);
+    state.cut_members();
+    std::ranges::sort(state.answer.edits, {}, &Edit::begin);
     return state.answer;
 }
 

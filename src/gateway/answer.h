@@ -3,6 +3,7 @@
 // Never fails on unknown members; what cannot be read is absent. Pure; one AnswerReader for each worker.
 #pragma once
 
+#include "gateway/event_shape.h"
 #include "gateway/splice.h"
 
 #include <cstddef>
@@ -54,7 +55,8 @@ struct Answer {
     std::string finish_reason;           // the last one
     Usage usage;
     SpeculationUsage speculation;
-    std::vector<Edit> edits;         // relative to the text read; replacements view the policy
+    std::optional<StringSpan> only_string;  // where the output lies in the text, when it is one string without escapes
+    std::vector<Edit> edits;         // relative to the text read, in order; replacements view the policy
 };
 
 class AnswerReader {

@@ -69,7 +69,8 @@ private:
     io::Task<AttemptResult> relay_whole(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> answer_whole(std::string body, int status);
     io::Task<AttemptResult> relay_refusal(http::Exchange& exchange, const http::ResponseHead& head);
-    io::Task<base::Result<std::string>> read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit);
+    io::Task<base::Result<std::string>> read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit,
+                                               std::size_t expected_bytes);
 
     // Puts what the relay has learnt into the record.
     void note_usage(const StreamRelay& relay);

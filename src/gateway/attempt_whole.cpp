@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t error_body_limit_bytes = 64 * 1024;
 constexpr std::size_t padding_bytes = 64;
+constexpr std::size_t most_reserved_bytes = 1024 * 1024;
 constexpr std::uint64_t bytes_per_token = 4;
 
 std::optional<std::chrono::milliseconds> retry_after_of(const http::ResponseHead& head) {
@@ -76,8 +77,10 @@ AttemptResult classify(const http::ResponseHead& head, std::string_view body) {
 
 }  // namespace
 
-io::Task<Result<std::string>> Attempt::read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit) {
+io::Task<Result<std::string>> Attempt::read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit,
+                                              std::size_t expected_bytes) {
     std::string body;
+    body.reserve(std::min(expected_bytes, limit_bytes) + padding_bytes);
     while (true) {
         const auto part = co_await exchange.read_body(wait_until(limit));
         if (!part) co_return std::unexpected{part.error()};
@@ -90,7 +93,7 @@ io::Task<Result<std::string>> Attempt::read_all(http::Exchange& exchange, std::s
 
 io::Task<AttemptResult> Attempt::relay_refusal(http::Exchange& exchange, const http::ResponseHead& head) {
     const Limit limit = sooner(plan_.pool->config->timeouts.idle, Reason::upstream_timeout_idle);
-    const auto body = co_await read_all(exchange, error_body_limit_bytes, limit);
+    const auto body = co_await read_all(exchange, error_body_limit_bytes, limit, 0);
     // The status says enough when its text does not come whole.
     if (!body && body.error().code() == ErrorCode::cancelled) co_return gone();
     if (!body) exchange.spoil();
@@ -101,7 +104,9 @@ io::Task<AttemptResult> Attempt::relay_whole(http::Exchange& exchange, const htt
     const Limit limit{plan_.total_deadline, Reason::upstream_timeout_total};
     if (head.framing == http::Framing::length && head.content_length > plan_.response_limit_bytes)
         co_return failure_of(base::Error{ErrorCode::too_large, ""}, limit, "", 1);
-    auto body = co_await read_all(exchange, plan_.response_limit_bytes, limit);
+    // Announced sizes are believed up to a point: the engine may be lying.
+    const auto expected = std::min<std::uint64_t>(head.content_length, most_reserved_bytes);
+    auto body = co_await read_all(exchange, plan_.response_limit_bytes, limit, expected);
     if (!body)
         co_return failure_of(body.error(), limit, "waiting for the rest of its answer", exchange.bytes_received());
     settlement_.moments.upstream_first = base::monotonic_now();
@@ -138,12 +143,10 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
                        .source = "engine"};
 
     std::vector<std::string_view> slices;
-    auto edits = answer.edits;
-    splice(body, edits, slices);
-    const std::string edited = joined(slices);
+    splice(body, answer.edits, 0, slices);
     std::vector<http::Field> fields;
     response_fields(fields, false);
-    const auto sent = co_await sink_.send(status, fields, edited);
+    const auto sent = co_await sink_.send(status, fields, std::span<const std::string_view>{slices});
     if (!sent) co_return gone();
     settlement_.served(status);
     record.delivered_tokens = record.completion_tokens;

@@ -3,16 +3,19 @@
 #include "base/json_writer.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace weir::gateway {
 
-void splice(std::string_view original, std::vector<Edit>& edits, std::vector<std::string_view>& slices) {
-    std::ranges::sort(edits, {}, &Edit::begin);
+void splice(std::string_view original, std::span<const Edit> edits, std::size_t offset,
+            std::vector<std::string_view>& slices) {
+    assert(std::ranges::is_sorted(edits, {}, &Edit::begin));
     std::size_t at = 0;
     for (const Edit& edit : edits) {
-        if (edit.begin > at) slices.push_back(original.substr(at, edit.begin - at));
+        const std::size_t begin = edit.begin + offset;
+        if (begin > at) slices.push_back(original.substr(at, begin - at));
         if (!edit.replacement.empty()) slices.push_back(edit.replacement);
-        at = std::max(at, edit.end);
+        at = std::max(at, edit.end + offset);
     }
     if (at < original.size()) slices.push_back(original.substr(at));
 }

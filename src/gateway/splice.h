@@ -17,8 +17,9 @@ struct Edit {
     std::string_view replacement;
 };
 
-// Sorts `edits` by position and appends the slices of the edited text to `slices`.
-void splice(std::string_view original, std::vector<Edit>& edits, std::vector<std::string_view>& slices);
+// Appends the slices of the edited text to `slices`. The edits count from `offset` on.
+void splice(std::string_view original, std::span<const Edit> edits, std::size_t offset,
+            std::vector<std::string_view>& slices);
 
 [[nodiscard]] std::size_t total_bytes(std::span<const std::string_view> slices) noexcept;
 [[nodiscard]] std::string joined(std::span<const std::string_view> slices);

@@ -74,7 +74,7 @@ void StreamRelay::take_comment(const http::Event& event) {
 }
 
 RelayVerdict StreamRelay::take_data(const http::Event& event) {
-    const Answer& answer = reader_.read(event.data, policy_.answer);
+    const Answer& answer = read(event.data);
     if (!answer.is_object) return RelayVerdict::protocol;
     if (answer.has_error) {
         failed_ = true;
@@ -86,6 +86,26 @@ RelayVerdict StreamRelay::take_data(const http::Event& event) {
     if (answer.carries_output || complete() || held_.size() + event.raw.size() > policy_.max_held_bytes) commit();
     emit(event, answer.edits);
     return complete() ? RelayVerdict::complete : RelayVerdict::more;
+}
+
+const Answer& StreamRelay::read(std::string_view data) {
+    if (const auto bytes = shape_.match(data)) {
+        const std::size_t string_begin = shape_.varying().begin;
+        const std::size_t shift = *bytes - repeated_.output_bytes;  // modulo 2^64, so that it also shrinks
+        for (Edit& edit : repeated_.edits) {
+            if (edit.begin <= string_begin) continue;
+            edit.begin += shift;
+            edit.end += shift;
+        }
+        repeated_.output_bytes = *bytes;
+        return repeated_;
+    }
+    const Answer& answer = reader_.read(data, policy_.answer);
+    if (answer.is_object && answer.only_string) {
+        shape_.learn(data, *answer.only_string);
+        repeated_ = answer;
+    }
+    return answer;
 }
 
 void StreamRelay::note(const Answer& answer) {
@@ -112,20 +132,15 @@ void StreamRelay::commit() {
     slices_.push_back(owned_.back());
 }
 
-void StreamRelay::emit(const http::Event& event, const std::vector<Edit>& edits) {
-    shifted_.assign(edits.begin(), edits.end());
+void StreamRelay::emit(const http::Event& event, std::span<const Edit> edits) {
     const std::size_t first = slices_.size();
     if (event.data_in_raw || edits.empty()) {
         const auto offset = event.data_in_raw ? static_cast<std::size_t>(event.data.data() - event.raw.data()) : 0;
-        for (Edit& edit : shifted_) {
-            edit.begin += offset;
-            edit.end += offset;
-        }
-        splice(event.raw, shifted_, slices_);
+        splice(event.raw, edits, offset, slices_);
     } else {
         // Data over several lines: rare, and rewritten as lines again.
         std::vector<std::string_view> parts;
-        splice(event.data, shifted_, parts);
+        splice(event.data, edits, 0, parts);
         std::string rewritten = "data: ";
         for (const char c : joined(parts)) {
             rewritten += c;

@@ -5,12 +5,14 @@
 #pragma once
 
 #include "gateway/answer.h"
+#include "gateway/event_shape.h"
 #include "http/sse.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,7 +68,8 @@ private:
     RelayVerdict take(const http::Event& event);
     RelayVerdict take_data(const http::Event& event);
     void take_comment(const http::Event& event);
-    void emit(const http::Event& event, const std::vector<Edit>& edits);
+    [[nodiscard]] const Answer& read(std::string_view data);
+    void emit(const http::Event& event, std::span<const Edit> edits);
     void commit();
     void note(const Answer& answer);
 
@@ -74,9 +77,10 @@ private:
     RelayPolicy policy_;
     http::EventScanner scanner_;
     std::vector<std::string_view> slices_;
-    std::deque<std::string> owned_;  // rewritten events of this call; a deque keeps the views valid
+    std::list<std::string> owned_;  // rewritten events of this call; a list keeps the views valid
     std::string held_;
-    std::vector<Edit> shifted_;
+    EventShape shape_;
+    Answer repeated_;  // what was read of the event that has the shape
     bool committed_ = false;
     bool done_ = false;
     bool failed_ = false;

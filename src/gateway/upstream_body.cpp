@@ -2,6 +2,8 @@
 
 #include "gateway/splice.h"
 
+#include <algorithm>
+
 namespace weir::gateway {
 
 UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view served_model,
@@ -25,7 +27,8 @@ UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, st
             edits.push_back({options.end, options.end, member});
         }
     }
-    splice(body, edits, slices_);
+    std::ranges::sort(edits, {}, &Edit::begin);
+    splice(body, edits, 0, slices_);
 }
 
 std::size_t UpstreamBody::bytes() const noexcept { return total_bytes(slices_); }

@@ -7,13 +7,22 @@ namespace weir::http {
 
 std::span<const iovec> Gather::fill(std::span<iovec> window) const noexcept {
     std::size_t used = 0;
-    std::size_t offset = offset_;
-    for (std::size_t index = index_; index < count() && used < window.size(); ++index) {
-        const auto rest = part(index).substr(offset);
-        offset = 0;
+    const auto add = [&](std::string_view bytes) {
         // The kernel only reads from it.
-        if (!rest.empty()) window[used++] = {.iov_base = const_cast<char*>(rest.data()), .iov_len = rest.size()};
+        if (!bytes.empty()) window[used++] = {.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};
+    };
+    const bool as_at_first = index_ <= 1 && offset_ == 0 && count() <= window.size();
+    if (as_at_first) {
+        if (index_ == 0) add(parts_.head);
+        add(parts_.opening);
+        for (const std::string_view slice : parts_.slices)
+            add(slice);
+        add(parts_.closing);
+        return window.first(used);
     }
+    std::size_t offset = offset_;
+    for (std::size_t index = index_; index < count() && used < window.size(); ++index)
+        add(part(index).substr(std::exchange(offset, 0)));
     return window.first(used);
 }
 

@@ -2,6 +2,7 @@
 
 #include "http/free_memory.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <utility>
@@ -16,6 +17,7 @@ void ResponseWriter::start(const RequestHead& head, bool last) noexcept {
     framing_ = Framing::none;
     minor_version_ = static_cast<std::uint8_t>(head.minor_version);
     to_head_request_ = head.method == "HEAD";
+    deadline_ = base::never;
     last_ = last || !head.keep_alive;
 }
 
@@ -24,13 +26,14 @@ ResponseWriter::Ending ResponseWriter::ending() const noexcept {
     return last_ || phase_ != Phase::whole ? Ending::close : Ending::keep;
 }
 
-io::Task<base::Status> ResponseWriter::send(int status, std::span<const Field> fields, std::string_view body) {
+io::Task<base::Status> ResponseWriter::send(int status, std::span<const Field> fields, BodyView body) {
     assert(phase_ == Phase::waiting && "one response to one request");
     const bool without_body = never_has_body(status);
-    make_head(status, without_body ? Framing::none : Framing::length, body.size(), fields);
+    const auto body_bytes = total_bytes(body.slices()) + body.text().size();
+    make_head(status, without_body ? Framing::none : Framing::length, body_bytes, fields);
     phase_ = Phase::streaming;
-    const auto sent_body = without_body || to_head_request_ ? std::string_view{} : body;
-    return transmit({.head = head_, .closing = sent_body}, ChunkOpening{0}, Phase::whole);
+    if (without_body || to_head_request_) body = {};
+    return transmit({.head = head_, .slices = body.slices(), .closing = body.text()}, Phase::whole);
 }
 
 void ResponseWriter::begin_stream(int status, std::span<const Field> fields) {
@@ -54,7 +57,7 @@ io::Task<base::Status> ResponseWriter::end_stream(std::span<const std::string_vi
 
 io::Task<base::Status> ResponseWriter::write_chunk(std::span<const std::string_view> slices, bool last) {
     const ChunkOpening opening{total_bytes(slices)};
-    return transmit(frame(slices, opening.text(), last), opening, last ? Phase::whole : Phase::streaming);
+    return transmit(frame(slices, opening.text(), last), last ? Phase::whole : Phase::streaming);
 }
 
 void ResponseWriter::abort() noexcept {
@@ -100,31 +103,44 @@ base::Result<bool> ResponseWriter::push(Gather& gather) noexcept {
     return true;
 }
 
-io::Task<base::Status> ResponseWriter::transmit(Gather::Parts parts, ChunkOpening opening, Phase next) {
-    if (phase_ != Phase::streaming) co_return base::fail(base::ErrorCode::closed, "the response has ended");
-    if (!parts.opening.empty()) parts.opening = opening.text();
+io::Task<base::Status> ResponseWriter::transmit(const Gather::Parts& parts, Phase next) {
+    using Ended = io::Task<base::Status>;
+    if (phase_ != Phase::streaming) return Ended::ended(base::fail(base::ErrorCode::closed, "the response has ended"));
     Gather gather{parts};
-    auto pushed = push(gather);
-    std::string kept;
-    if (pushed && !*pushed && next == Phase::streaming) {
-        // The slices of a relayed stream lie in a buffer that others read into as soon as this waits.
-        kept = gather.rest();
-        gather = Gather{Gather::Parts{.head = kept}};
+    const auto pushed = push(gather);
+    if (!pushed || *pushed) {
+        finish(pushed.has_value(), next);
+        return Ended::ended(pushed ? base::Status{} : base::Status{std::unexpect, pushed.error()});
     }
+    // The slices of a relayed stream lie in a buffer that others read into as soon as this waits. A whole body is the
+    // caller's own, and may be long: it is not copied.
+    const bool is_stream = framing_ != Framing::none;
+    return wait_and_push(gather, is_stream ? gather.rest() : std::string{}, next);
+}
+
+// `kept`: what is left of `gather`, where its own parts do not live as long as this.
+io::Task<base::Status> ResponseWriter::wait_and_push(Gather gather, std::string kept, Phase next) {
+    if (!kept.empty()) gather = Gather{{.head = kept}};
+    base::Result<bool> pushed = false;
     while (pushed && !*pushed) {
         const auto before = sent_bytes_;
-        const io::Wait wait{.deadline = server_.now() + server_.limits.write_stall_timeout, .cancel = &server_.cut};
+        const auto stalled_at = server_.now() + server_.limits.write_stall_timeout;
+        const io::Wait wait{.deadline = std::min(stalled_at, deadline_), .cancel = &server_.cut};
         do {
             const base::Status writable = co_await socket_.wait_writable(wait);
             pushed = writable ? push(gather) : base::Result<bool>{std::unexpect, writable.error()};
         } while (pushed && !*pushed && sent_bytes_ == before);
     }
-    free_memory(head_);
-    if (phase_ == Phase::streaming) phase_ = pushed ? next : Phase::broken;
-    reset_ = reset_ || !pushed;
-    if (next == Phase::whole) reader_.release_head();
+    finish(pushed.has_value(), next);
     if (!pushed) co_return std::unexpected{pushed.error()};
     co_return base::Status{};
+}
+
+void ResponseWriter::finish(bool sent, Phase next) noexcept {
+    free_memory(head_);
+    if (phase_ == Phase::streaming) phase_ = sent ? next : Phase::broken;
+    reset_ = reset_ || !sent;
+    if (next == Phase::whole) reader_.release_head();
 }
 
 }  // namespace weir::http

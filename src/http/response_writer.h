@@ -30,11 +30,11 @@ public:
     };
     [[nodiscard]] Ending ending() const noexcept;
 
-    [[nodiscard]] io::Task<base::Status> send(int status, std::span<const Field> fields,
-                                              std::string_view body) override;
+    [[nodiscard]] io::Task<base::Status> send(int status, std::span<const Field> fields, BodyView body) override;
     void begin_stream(int status, std::span<const Field> fields) override;
     [[nodiscard]] io::Task<base::Status> write(std::span<const std::string_view> slices) override;
     [[nodiscard]] io::Task<base::Status> end_stream(std::span<const std::string_view> slices) override;
+    void finish_by(base::Instant deadline) noexcept override { deadline_ = deadline; }
     void abort() noexcept override;
     void close_after() noexcept override { last_ = true; }
     [[nodiscard]] bool begun() const noexcept override { return phase_ != Phase::waiting; }
@@ -47,8 +47,10 @@ private:
     [[nodiscard]] io::Task<base::Status> write_chunk(std::span<const std::string_view> slices, bool last);
     [[nodiscard]] Gather::Parts frame(std::span<const std::string_view> slices, std::string_view opening,
                                       bool last) const noexcept;
-    // Sends all parts, however long the kernel takes; `opening` is what parts.opening shows, and is kept with them.
-    [[nodiscard]] io::Task<base::Status> transmit(Gather::Parts parts, ChunkOpening opening, Phase next);
+    // Sends all parts, at once when the kernel takes them, else in a task of its own.
+    [[nodiscard]] io::Task<base::Status> transmit(const Gather::Parts& parts, Phase next);
+    [[nodiscard]] io::Task<base::Status> wait_and_push(Gather gather, std::string kept, Phase next);
+    void finish(bool sent, Phase next) noexcept;
     // Sends what the kernel takes now; true when that is all of it.
     [[nodiscard]] base::Result<bool> push(Gather& gather) noexcept;
 
@@ -56,6 +58,7 @@ private:
     io::Socket& socket_;
     RequestReader& reader_;
     std::string head_;  // made, but not yet sent
+    base::Instant deadline_ = base::never;
     std::uint64_t sent_bytes_ = 0;
     Phase phase_ = Phase::waiting;
     Framing framing_ = Framing::none;  // of the bytes that follow the head

@@ -12,6 +12,7 @@
 #include "io/task.h"
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -53,13 +54,27 @@ public:
     [[nodiscard]] virtual std::string peer_text() const = 0;
 };
 
+// The bytes of a body, in one piece or in several. Only a view: they live until the write has ended.
+class BodyView {
+public:
+    BodyView() = default;
+    template <std::convertible_to<std::string_view> Text>
+    BodyView(const Text& text) noexcept : text_{text} {}
+    BodyView(std::span<const std::string_view> slices) noexcept : slices_{slices} {}
+    [[nodiscard]] std::string_view text() const noexcept { return text_; }
+    [[nodiscard]] std::span<const std::string_view> slices() const noexcept { return slices_; }
+
+private:
+    std::string_view text_;  // behind the slices
+    std::span<const std::string_view> slices_;
+};
+
 // Errors of all writes: closed (client gone), timeout (write stall), cancelled.
 class ResponseSink {
 public:
     virtual ~ResponseSink() = default;
     // A complete response in one gather write; Content-Length is added. Answers to HEAD go without the body.
-    [[nodiscard]] virtual io::Task<base::Status> send(int status, std::span<const Field> fields,
-                                                      std::string_view body) = 0;
+    [[nodiscard]] virtual io::Task<base::Status> send(int status, std::span<const Field> fields, BodyView body) = 0;
     // Begins a streamed response; the head leaves together with the first write (or flush_head).
     virtual void begin_stream(int status, std::span<const Field> fields) = 0;
     // Sends the slices as one HTTP chunk (as they are to HTTP/1.0). Empty = sends a waiting head only. The slices need
@@ -68,6 +83,8 @@ public:
     [[nodiscard]] virtual io::Task<base::Status> write(std::span<const std::string_view> slices) = 0;
     // The last slices (may be none) and the terminal chunk, together.
     [[nodiscard]] virtual io::Task<base::Status> end_stream(std::span<const std::string_view> slices) = 0;
+    // No write of this response waits longer than that, however slowly the client reads: it ends with `timeout`.
+    virtual void finish_by(base::Instant deadline) noexcept = 0;
     // Ends a begun stream without its terminal chunk: the client sees that it is cut.
     virtual void abort() noexcept = 0;
     // Asks for `Connection: close` on the response and the close after it. Before send/begin_stream.

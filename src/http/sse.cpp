@@ -77,7 +77,22 @@ Event EventScanner::hand_out(const Event& event) noexcept {
     return event;
 }
 
+std::optional<Event> EventScanner::plain_event(LineEnds& ends, std::size_t from) noexcept {
+    constexpr std::string_view opening = "data: ";
+    const auto bytes = ends.bytes();
+    if (!bytes.substr(from).starts_with(opening)) return std::nullopt;
+    const auto data_at = from + opening.size();
+    const auto end = data_at < bytes.size() ? ends.next(data_at) : std::string_view::npos;
+    if (end == std::string_view::npos || !bytes.substr(end).starts_with("\n\n")) return std::nullopt;
+    return Event{.raw = bytes.substr(from, end + 2 - from),
+                 .name = {},
+                 .data = bytes.substr(data_at, end - data_at),
+                 .has_data = true,
+                 .data_in_raw = true};
+}
+
 EventScanner::Scan EventScanner::scan(LineEnds& ends, std::size_t from) {
+    if (const auto plain = plain_event(ends, from)) return {.event = *plain, .complete = true};
     const auto bytes = ends.bytes();
     Scan found{.event = {.raw = bytes.substr(from), .name = {}, .data = {}}};
     std::size_t data_lines = 0;

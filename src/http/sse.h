@@ -58,6 +58,8 @@ private:
         bool complete = false;
     };
     [[nodiscard]] Scan scan(LineEnds& ends, std::size_t from);
+    // The common event, one "data: " line and a blank one in LF, if it stands there; anything else is left to scan().
+    [[nodiscard]] static std::optional<Event> plain_event(LineEnds& ends, std::size_t from) noexcept;
     void add_line(Event& event, std::string_view line, std::size_t& data_lines);
     // Just past the blank line that ends the event in tail_, or npos; goes on where the last call stopped.
     [[nodiscard]] std::size_t find_end_of_tail(std::string_view bytes) noexcept;

@@ -1,4 +1,5 @@
-// Task: a coroutine that produces one T. Lazy: it runs when it is awaited, and it is awaited exactly once.
+// Task: a coroutine that produces one T, or a T that was there at once (then nothing suspends and no frame is made).
+// Lazy: a coroutine runs when it is awaited, and it is awaited exactly once.
 // Invariant: the frame lives as long as the Task; a suspended, started Task is never destroyed (its waits are
 // ended with an error instead). Threads: created, awaited and destroyed on one. An exception crosses co_await.
 #pragma once
@@ -13,6 +14,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace weir::io {
 
@@ -91,11 +93,18 @@ class [[nodiscard]] Task {
 public:
     using promise_type = detail::Promise<T>;
     using Handle = std::coroutine_handle<promise_type>;
+    using Value = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
     explicit Task(Handle frame) noexcept : frame_{frame} {}
-    Task(Task&& other) noexcept : frame_{std::exchange(other.frame_, nullptr)} {}
+    // A task that has ended already.
+    [[nodiscard]] static Task ended(Value value = {}) { return Task{std::move(value)}; }
+    Task(Task&& other) noexcept : frame_{std::exchange(other.frame_, nullptr)}, value_{std::move(other.value_)} {
+        other.value_.reset();
+    }
     Task& operator=(Task&& other) noexcept {
-        Task old{std::exchange(frame_, std::exchange(other.frame_, nullptr))};
+        Task old{std::move(*this)};
+        frame_ = std::exchange(other.frame_, nullptr);
+        value_ = std::exchange(other.value_, std::nullopt);
         return *this;
     }
     ~Task() {
@@ -104,22 +113,28 @@ public:
 
     // co_await call(...), or co_await std::move(task): the value, or the exception that left the task.
     [[nodiscard]] auto operator co_await() && noexcept {
-        assert(frame_ && "a moved-from task cannot be awaited");
-        return Awaiter{frame_};
+        assert((frame_ || value_) && "a moved-from task cannot be awaited");
+        return Awaiter{*this};
     }
 
 private:
     struct Awaiter {
-        Handle frame;
-        [[nodiscard]] bool await_ready() const noexcept { return false; }
+        Task& task;
+        [[nodiscard]] bool await_ready() const noexcept { return task.value_.has_value(); }
         [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) const noexcept {
-            frame.promise().continue_with(awaiting);
-            return frame;
+            task.frame_.promise().continue_with(awaiting);
+            return task.frame_;
         }
-        [[nodiscard]] T await_resume() const { return frame.promise().take(); }
+        [[nodiscard]] T await_resume() const {
+            if (!task.value_) return task.frame_.promise().take();
+            if constexpr (!std::is_void_v<T>) return *std::move(task.value_);
+        }
     };
 
+    explicit Task(Value value) : value_{std::move(value)} {}
+
     Handle frame_;
+    std::optional<Value> value_;
 };
 
 namespace detail {

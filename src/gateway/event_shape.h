@@ -1,0 +1,39 @@
+// EventShape: recognises an event that repeats an earlier one of the same stream but for one string, which is what
+// nearly all events of a token stream do. Such an event needs no JSON parser: what was read of the earlier one holds.
+// Exact, never a guess: all bytes outside the string are equal, the string is valid JSON text without escapes.
+// Units: bytes. Pure; one for each stream.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::gateway {
+
+// Where a string's bytes lie within a text, its quotes not included.
+struct StringSpan {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+// How long the text from `at` on is a JSON string without escapes, up to its closing quote; nullopt when it holds an
+// escape, a control character or bytes that are not UTF-8, or has no closing quote.
+[[nodiscard]] std::optional<std::size_t> plain_string_bytes(std::string_view text, std::size_t at);
+
+class EventShape {
+public:
+    // `varying` lies within `text` and is not empty.
+    void learn(std::string_view text, StringSpan varying);
+    void forget() noexcept { known_ = false; }
+    // How long the string is in `text`, when `text` has the learnt shape; never 0.
+    [[nodiscard]] std::optional<std::size_t> match(std::string_view text) const;
+    [[nodiscard]] StringSpan varying() const noexcept { return varying_; }
+
+private:
+    std::string text_;
+    StringSpan varying_;
+    bool known_ = false;
+};
+
+}  // namespace weir::gateway
