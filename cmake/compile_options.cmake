@@ -26,9 +26,6 @@ if(WEIR_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# Boost's assertions guard its own invariants on the hot path; in a release build they only cost.
-add_compile_definitions($<$<CONFIG:Release>:BOOST_DISABLE_ASSERTS>)
-
 if(WEIR_SANITIZE)
   add_compile_options(-fsanitize=${WEIR_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${WEIR_SANITIZE})

@@ -3,7 +3,6 @@
 # docs/decisions/dependencies.md.
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
-find_package(Boost 1.81 REQUIRED)  # headers only: Beast's HTTP parser
 find_package(simdjson REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(SQLite3 REQUIRED)
@@ -20,7 +19,7 @@ set(WEIR_LINKS_io        fmt::fmt OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 set(WEIR_LINKS_auth      fmt::fmt OpenSSL::Crypto)
 set(WEIR_LINKS_routing   fmt::fmt)
 set(WEIR_LINKS_telemetry fmt::fmt)
-set(WEIR_LINKS_http      fmt::fmt Boost::headers)
+set(WEIR_LINKS_http      fmt::fmt)
 set(WEIR_LINKS_config    fmt::fmt OpenSSL::Crypto)
 set(WEIR_LINKS_engine    fmt::fmt simdjson::simdjson)
 set(WEIR_LINKS_store     fmt::fmt SQLite::SQLite3 Threads::Threads)

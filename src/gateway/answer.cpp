@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::gateway {
 
@@ -27,17 +28,26 @@ std::string_view trimmed(std::string_view token) {
     return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
+// The name of a member, which few engines ever write with an escape; returns false where the JSON breaks.
+bool name_of(json::field& field, std::string_view& name) {
+    const char* const begin = field.key().raw();
+    const char* end = begin;
+    while (*end != '"' && *end != '\\')
+        ++end;  // the parser has found the closing quote already
+    name = {begin, end};
+    return *end == '"' || !field.unescaped_key().get(name);
+}
+
 // Calls `visit(name, value)` for each member; stops quietly where the JSON breaks.
 template <class Visit>
 bool for_each_member(json::value value, Visit visit) {
     json::object object;
     if (value.get_object().get(object)) return false;
-    for (auto field : object) {
+    for (auto element : object) {
+        json::field field;
         std::string_view name;
-        if (field.unescaped_key().get(name)) return false;
-        json::value inner;
-        if (field.value().get(inner)) return false;
-        visit(name, inner);
+        if (std::move(element).get(field) || !name_of(field, name)) return false;
+        visit(name, field.value());
     }
     return true;
 }
@@ -57,6 +67,7 @@ void Usage::update(const Usage& newer) noexcept {
 struct AnswerReader::State {
     json::parser parser;
     std::string_view text;  // being read
+    bool wants_only_string = false;
     Answer answer;
     std::vector<Member> members;
 
@@ -129,7 +140,7 @@ struct AnswerReader::State {
         const bool first = !answer.carries_output;
         note_output(string.size(), visible);
         const auto begin = static_cast<std::size_t>(raw - text.data()) + 1;
-        if (first && plain_string_bytes(text, begin) == string.size())
+        if (first && wants_only_string && plain_string_bytes(text, begin) == string.size())
             answer.only_string = StringSpan{begin, begin + string.size()};
     }
 
@@ -230,15 +241,14 @@ struct AnswerReader::State {
     bool read_root(json::object root, const AnswerPolicy& policy) {
         std::optional<std::size_t> choices;
         bool has_usage = false;
-        for (auto field : root) {
-            json::raw_json_string raw_key;
+        for (auto element : root) {
+            json::field field;
             std::string_view name;
-            if (field.key().get(raw_key)) return false;
-            const auto begin = static_cast<std::size_t>(raw_key.raw() - text.data()) - 1;
-            if (field.unescaped_key().get(name)) return false;
+            if (std::move(element).get(field)) return false;
+            const auto begin = static_cast<std::size_t>(field.key().raw() - text.data()) - 1;
+            if (!name_of(field, name)) return false;
             members.push_back({begin, std::ranges::find(policy.private_members, name) != policy.private_members.end()});
-            json::value value;
-            if (field.value().get(value)) return false;
+            const json::value value = field.value();
             if (name == "choices")
                 choices = read_choices(value);
             else if (name == "usage")
@@ -286,13 +296,13 @@ const Answer& AnswerReader::read(std::string_view text, const AnswerPolicy& poli
     auto& state = *state_;
     state.reset();
     state.text = text;
+    state.wants_only_string = policy.wants_only_string;
     if (text.empty()) return state.answer;
     json::document document;
     json::object root;
     const simdjson::padded_string_view padded{text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING};
     if (state.parser.iterate(padded).get(document) || document.get_object().get(root)) return state.answer;
-    const bool whole =
-        state.read_root(root, policy) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+    const bool whole = state.read_root(root, policy) && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
     if (!whole) {
         state.reset();
         return state.answer;

@@ -41,6 +41,7 @@ struct SpeculationUsage {
 struct AnswerPolicy {
     std::string_view alias_json;                         // the alias as a JSON string: the value of every `model`
     std::span<const std::string_view> private_members;   // root members that are cut; empty for callers with `debug`
+    bool wants_only_string = false;                      // Answer::only_string is of use
 };
 
 struct Answer {
@@ -56,7 +57,7 @@ struct Answer {
     Usage usage;
     SpeculationUsage speculation;
     std::optional<StringSpan> only_string;  // where the output lies in the text, when it is one string without escapes
-    std::vector<Edit> edits;         // relative to the text read, in order; replacements view the policy
+    std::vector<Edit> edits;  // relative to the text read, in order; replacements view the policy
 };
 
 class AnswerReader {

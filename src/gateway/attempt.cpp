@@ -126,9 +126,8 @@ RelayPolicy Attempt::relay_policy() const {
 }
 
 void Attempt::response_fields(std::vector<http::Field>& fields, bool stream) {
-    const auto split = telemetry::split_time(settlement_.moments, base::monotonic_now());
-    server_timing_ = fmt::format("queue;dur={:.1f}, upstream;dur={:.1f}, gateway;dur={:.1f}", base::to_ms(split.queue),
-                                 base::to_ms(split.upstream), base::to_ms(split.gateway));
+    server_timing_ = telemetry::server_timing(telemetry::split_time(settlement_.moments, base::monotonic_now()));
+    fields.reserve(8);
     if (stream) {
         fields.push_back({"content-type", "text/event-stream; charset=utf-8"});
         fields.push_back({"cache-control", "no-cache"});

@@ -63,14 +63,16 @@ private:
     io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
     io::Task<void> drain_framing(http::Exchange& exchange);
-    io::Task<base::Status> forward(StreamRelay& relay);
+    [[nodiscard]] io::Task<base::Status> forward(StreamRelay& relay);
+    [[nodiscard]] io::Task<base::Status> finish_write(io::Task<base::Status> writing, StreamRelay& relay);
+    void note_forwarded(const StreamRelay& relay);
     io::Task<AttemptResult> finish_stream(StreamRelay& relay);
     io::Task<AttemptResult> break_stream(StreamRelay& relay, AttemptResult failure);
     io::Task<AttemptResult> relay_whole(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> answer_whole(std::string body, int status);
     io::Task<AttemptResult> relay_refusal(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<base::Result<std::string>> read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit,
-                                               std::size_t expected_bytes);
+                                                 std::size_t expected_bytes);
 
     // Puts what the relay has learnt into the record.
     void note_usage(const StreamRelay& relay);

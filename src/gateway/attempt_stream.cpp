@@ -117,26 +117,37 @@ io::Task<void> Attempt::drain_framing(http::Exchange& exchange) {
     }
 }
 
+// Nearly always the kernel takes everything at once, and no task is needed.
 io::Task<base::Status> Attempt::forward(StreamRelay& relay) {
-    if (relay.slices().empty()) co_return base::Status{};
+    if (relay.slices().empty()) return io::Task<base::Status>::ended();
     if (!sink_.begun()) begin_response(200, true);
-    const auto written = co_await sink_.write(relay.slices());
-    if (!written) co_return written;
-    auto& moments = settlement_.moments;
-    delivered_estimate_ = relay.estimated_tokens();
-    if (relay.fed_output()) {
-        const auto now = base::monotonic_now();
-        if (!moments.first_output_sent) {
-            moments.first_output_sent = now;
-            // As told: with one event in this first write; else what the engine's family sends first.
-            moments.tokens_in_first_event = plan_.pool->adapter->tokens_in_first_event;
-        } else if (moments.last_output_sent) {
-            services_.metrics.inter_chunk(base::to_seconds(now - *moments.last_output_sent));
-        }
-        moments.last_output_sent = now;
-        if (relay.fed_visible() && !moments.first_visible_sent) moments.first_visible_sent = now;
-    }
+    auto writing = sink_.write(relay.slices());
+    const auto* const written = writing.ended_with();
+    if (written == nullptr) return finish_write(std::move(writing), relay);
+    if (*written) note_forwarded(relay);
+    return writing;
+}
+
+io::Task<base::Status> Attempt::finish_write(io::Task<base::Status> writing, StreamRelay& relay) {
+    auto written = co_await std::move(writing);
+    if (written) note_forwarded(relay);
     co_return written;
+}
+
+void Attempt::note_forwarded(const StreamRelay& relay) {
+    delivered_estimate_ = relay.estimated_tokens();
+    if (!relay.fed_output()) return;
+    auto& moments = settlement_.moments;
+    const auto now = base::monotonic_now();
+    if (!moments.first_output_sent) {
+        moments.first_output_sent = now;
+        // As told: with one event in this first write; else what the engine's family sends first.
+        moments.tokens_in_first_event = plan_.pool->adapter->tokens_in_first_event;
+    } else if (moments.last_output_sent) {
+        services_.metrics.inter_chunk(base::to_seconds(now - *moments.last_output_sent));
+    }
+    moments.last_output_sent = now;
+    if (relay.fed_visible() && !moments.first_visible_sent) moments.first_visible_sent = now;
 }
 
 io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {

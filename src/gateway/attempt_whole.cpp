@@ -78,7 +78,7 @@ AttemptResult classify(const http::ResponseHead& head, std::string_view body) {
 }  // namespace
 
 io::Task<Result<std::string>> Attempt::read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit,
-                                              std::size_t expected_bytes) {
+                                                std::size_t expected_bytes) {
     std::string body;
     body.reserve(std::min(expected_bytes, limit_bytes) + padding_bytes);
     while (true) {

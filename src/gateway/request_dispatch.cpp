@@ -80,10 +80,11 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
     const auto lease = replica.slot->acquire();
     settlement.record.decision.inflight_at_dispatch = lease.before();
 
-    const UpstreamBody upstream_body{body_, inspected, member->served_model, pool.adapter->needs_include_usage};
+    const UpstreamBody upstream_body{body_, inspected, member->served_model_json, pool.adapter->needs_include_usage};
     auto allowed = alias.config->client_timeout;
     if (client_timeout_) allowed = std::min(allowed, *client_timeout_);
-    const std::string decision = decision_text(settlement.record.decision);
+    const bool debug = entry_->caller.permissions.contains(model::Permission::debug);
+    const std::string decision = debug ? decision_text(settlement.record.decision) : "";
     AttemptPlan plan{.pool = &pool,
                      .replica = &replica,
                      .alias = &alias,
@@ -93,12 +94,13 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
                      .hide_usage_event = upstream_body.added_usage(),
                      .choices = inspected.choices,
                      .stream = inspected.stream,
-                     .debug = entry_->caller.permissions.contains(model::Permission::debug),
+                     .debug = debug,
                      .fresh_connection = false,
                      .total_deadline = settlement.moments.last_request_byte + allowed,
                      .request_id = id_,
                      .response_limit_bytes = snapshot_->config.server.limits.response_body_bytes,
                      .decision = decision};
+    sink_.finish_by(plan.total_deadline);
     auto result = co_await attempt(settlement, plan);
     if (result.outcome == model::AttemptOutcome::stale_connection) {
         plan.fresh_connection = true;
@@ -109,8 +111,8 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
 
 io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan plan) {
     const auto began = base::monotonic_now();
-    const std::string engine_request_id = fmt::format("{}-{}", id_, ++attempts_);
-    const std::string span = fmt::format("{:016x}", services_.random() | 1U);
+    const std::string engine_request_id = std::string{id_}.append("-").append(std::to_string(++attempts_));
+    const std::string span = forwarded_.trace ? fmt::format("{:016x}", services_.random() | 1U) : "";
     const std::string head = upstream_head({.path = model::path_of(*settlement.record.endpoint),
                                             .authority = plan.replica->origin.authority,
                                             .credential = plan.pool->config->credential.reveal(),

@@ -75,12 +75,13 @@ Alias make_alias(const config::Config& config, const config::Alias& from) {
     for (const auto& use : from.pools) {
         const auto index = index_of_pool(config, use.pool);
         const auto& pool = config.pools[index];
-        alias.members.push_back({.pool = index,
-                                 .order = use.order,
+        alias.members.push_back(
+            {.pool = index,
+             .order = use.order,
                                  // Where nothing speculates every pool is a baseline.
-                                 .baseline = from.baseline == use.pool || !pool.speculation.active(),
-                                 .admitted = use.admitted,
-                                 .served_model = use.served_model.empty() ? pool.target.model : use.served_model});
+             .baseline = from.baseline == use.pool || !pool.speculation.active(),
+             .admitted = use.admitted,
+             .served_model_json = json_string(use.served_model.empty() ? pool.target.model : use.served_model)});
     }
     return alias;
 }

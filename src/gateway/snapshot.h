@@ -38,7 +38,7 @@ struct AliasMember {
     std::uint32_t order = 1;
     bool baseline = false;
     bool admitted = false;
-    std::string served_model;
+    std::string served_model_json;  // the model's name for the engine, as a JSON string
 };
 
 struct Alias {

@@ -13,7 +13,9 @@ constexpr std::size_t bytes_per_token = 4;
 }  // namespace
 
 StreamRelay::StreamRelay(AnswerReader& reader, const RelayPolicy& policy)
-    : reader_{reader}, policy_{policy}, scanner_{policy.max_event_bytes} {}
+    : reader_{reader}, policy_{policy}, scanner_{policy.max_event_bytes} {
+    policy_.answer.wants_only_string = true;
+}
 
 RelayVerdict StreamRelay::feed(std::string_view bytes) {
     slices_.clear();

@@ -6,17 +6,18 @@
 
 namespace weir::gateway {
 
-UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view served_model,
+UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view model_json,
                            bool ask_for_usage)
-    : model_{json_string(served_model)} {
+    : added_usage_{ask_for_usage && inspected.stream && !inspected.include_usage_asked} {
     std::vector<Edit> edits;
-    edits.push_back({inspected.model_value.begin, inspected.model_value.end, model_});
-    added_usage_ = ask_for_usage && inspected.stream && !inspected.include_usage_asked;
+    edits.reserve(2);
+    slices_.reserve(8);
+    edits.push_back({inspected.model_value.begin, inspected.model_value.end, model_json});
     if (added_usage_) {
         const auto& options = inspected.stream_options;
         if (!options.present()) {
-            model_ += R"(,"stream_options":{"include_usage":true})";
-            edits.back().replacement = model_;
+            model_and_options_.append(model_json).append(R"(,"stream_options":{"include_usage":true})");
+            edits.back().replacement = model_and_options_;
         } else if (!inspected.stream_options_is_object) {
             edits.push_back({options.begin, options.end, R"({"include_usage":true})"});
         } else if (inspected.include_usage.present()) {

@@ -11,11 +11,12 @@
 
 namespace weir::gateway {
 
-// The slices point into `body` and into `owned_`; both outlive their use.
+// The slices point into `body`, `model_json` and this; all outlive their use.
 class UpstreamBody {
 public:
-    // `ask_for_usage`: the engine tells usage of a stream only when asked (engine::Adapter).
-    UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view served_model, bool ask_for_usage);
+    // `model_json`: a JSON string, which outlives this. `ask_for_usage`: the engine tells usage of a stream only when
+    // asked (engine::Adapter).
+    UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view model_json, bool ask_for_usage);
     UpstreamBody(const UpstreamBody&) = delete;
     UpstreamBody& operator=(const UpstreamBody&) = delete;
 
@@ -25,7 +26,7 @@ public:
     [[nodiscard]] bool added_usage() const noexcept { return added_usage_; }
 
 private:
-    std::string model_;
+    std::string model_and_options_;
     std::vector<std::string_view> slices_;
     bool added_usage_ = false;
 };

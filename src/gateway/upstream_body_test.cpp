@@ -43,7 +43,7 @@ TEST(UpstreamBody, ChangesOnlyWhatItMust) {
         Inspector inspector;
         const auto inspected = inspector.inspect(body);
         ASSERT_TRUE(inspected.has_value()) << c.name;
-        const UpstreamBody upstream{body, *inspected, "org/real", c.ask_for_usage};
+        const UpstreamBody upstream{body, *inspected, R"("org/real")", c.ask_for_usage};
         EXPECT_EQ(joined(upstream.slices()), c.upstream) << c.name;
         EXPECT_EQ(upstream.bytes(), c.upstream.size()) << c.name;
         EXPECT_EQ(upstream.added_usage(), c.added) << c.name;
@@ -56,7 +56,8 @@ TEST(UpstreamBody, TheServedModelIsEscaped) {
     Inspector inspector;
     const auto inspected = inspector.inspect(body);
     ASSERT_TRUE(inspected.has_value());
-    const UpstreamBody upstream{body, *inspected, "a\"b\\c", false};
+    const std::string model = json_string("a\"b\\c");
+    const UpstreamBody upstream{body, *inspected, model, false};
     EXPECT_EQ(joined(upstream.slices()), R"({"model":"a\"b\\c"})");
 }
 

@@ -1,5 +1,7 @@
 #include "gateway/upstream_head.h"
 
+#include "base/text_builder.h"
+
 #include <algorithm>
 #include <array>
 
@@ -43,25 +45,35 @@ ForwardedFields forwarded_fields(const http::FieldTable& client) {
 }
 
 std::string upstream_head(const UpstreamTarget& target, const ForwardedFields& forwarded) {
-    std::string head;
-    head.reserve(512 + forwarded.text.size());
-    head.append("POST ").append(target.path).append(" HTTP/1.1\r\n");
-    add(head, "host", target.authority);
-    add(head, "user-agent", "weir");
-    add(head, "content-type", "application/json");
-    add(head, "content-length", std::to_string(target.body_bytes));
-    add(head, "accept", target.stream ? "text/event-stream" : "application/json");
-    add(head, "accept-encoding", "identity");
-    add(head, "x-request-id", target.request_id);
+    constexpr std::size_t fixed_bytes = 512;  // names, and what has a bounded size: numbers, ids, trace context
+    base::TextBuilder head{fixed_bytes + target.path.size() + target.authority.size() + target.credential.size() +
+                           target.request_id.size() + forwarded.text.size()};
+    head.add("POST ");
+    head.add(target.path);
+    head.add(" HTTP/1.1\r\nhost: ");
+    head.add(target.authority);
+    head.add("\r\nuser-agent: weir\r\ncontent-type: application/json\r\ncontent-length: ");
+    head.add_number(target.body_bytes);
+    head.add("\r\naccept: ");
+    head.add(target.stream ? "text/event-stream" : "application/json");
+    head.add("\r\naccept-encoding: identity\r\nx-request-id: ");
+    head.add(target.request_id);
     if (!target.credential.empty()) {
-        head.append("authorization: Bearer ").append(target.credential).append("\r\n");
+        head.add("\r\nauthorization: Bearer ");
+        head.add(target.credential);
     }
     if (forwarded.trace) {
-        head.append("traceparent: 00-").append(forwarded.trace->trace_id).append("-").append(target.span_id);
-        head.append("-").append(forwarded.trace->flags).append("\r\n");
+        head.add("\r\ntraceparent: 00-");
+        head.add(forwarded.trace->trace_id);
+        head.add("-");
+        head.add(target.span_id);
+        head.add("-");
+        head.add(forwarded.trace->flags);
     }
-    head.append(forwarded.text).append("\r\n");
-    return head;
+    head.add("\r\n");
+    head.add(forwarded.text);
+    head.add("\r\n");
+    return std::move(head).take();
 }
 
 }  // namespace weir::gateway

@@ -38,21 +38,16 @@ base::Error unreachable(const Origin& origin, const base::Error& error) {
     return {base::ErrorCode::upstream_failed, origin.authority + ": " + error.message()};
 }
 
-io::Task<base::Result<Exchange>> open_exchange(std::shared_ptr<ClientPool::State> pool, Origin origin, bool fresh,
-                                               io::Wait wait) {
-    auto connection = fresh ? nullptr : pool->take(origin.authority);
-    if (connection == nullptr) {
-        auto socket = io::Socket::start_connect(pool->reactor, origin.address);
-        if (!socket) co_return std::unexpected{unreachable(origin, socket.error())};
-        const base::Status writable = co_await socket->wait_writable(wait);
-        if (!writable)
-            co_return std::unexpected{base::Error{writable.error()}.within("connect to " + origin.authority)};
-        const base::Status connected = socket->connect_status();
-        if (!connected) co_return std::unexpected{unreachable(origin, connected.error())};
-        connection = std::make_unique<ClientConnection>();
-        connection->socket = std::move(*socket);
-        connection->authority = std::move(origin.authority);
-    }
+io::Task<base::Result<Exchange>> connect(std::shared_ptr<ClientPool::State> pool, Origin origin, io::Wait wait) {
+    auto socket = io::Socket::start_connect(pool->reactor, origin.address);
+    if (!socket) co_return std::unexpected{unreachable(origin, socket.error())};
+    const base::Status writable = co_await socket->wait_writable(wait);
+    if (!writable) co_return std::unexpected{base::Error{writable.error()}.within("connect to " + origin.authority)};
+    const base::Status connected = socket->connect_status();
+    if (!connected) co_return std::unexpected{unreachable(origin, connected.error())};
+    auto connection = std::make_unique<ClientConnection>();
+    connection->socket = std::move(*socket);
+    connection->authority = std::move(origin.authority);
     co_return Exchange{std::make_unique<Exchange::State>(std::move(pool), std::move(connection))};
 }
 
@@ -67,7 +62,10 @@ ClientPool::~ClientPool() {
 }
 
 io::Task<base::Result<Exchange>> ClientPool::open(const Origin& origin, bool fresh, io::Wait wait) {
-    return open_exchange(state_, origin, fresh, wait);
+    auto connection = fresh ? nullptr : state_->take(origin.authority);
+    if (connection == nullptr) return connect(state_, origin, wait);
+    return io::Task<base::Result<Exchange>>::ended(
+        Exchange{std::make_unique<Exchange::State>(state_, std::move(connection))});
 }
 
 std::size_t ClientPool::idle() const noexcept {

@@ -3,6 +3,7 @@
 #include "http/ascii.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::http {
 namespace {
@@ -21,46 +22,59 @@ std::string_view take_line(std::string_view& rest) noexcept {
     return line;
 }
 
-// How often a field was seen that must not be there twice.
-struct Seen {
-    std::size_t hosts = 0;
-    std::size_t lengths = 0;
-    std::size_t codings = 0;
+// What was read so far.
+struct Reading {
+    Meaning meaning;
+    bool has_host = false;
 };
 
-Checked check_host(std::string_view value) noexcept {
+Checked read_host(std::string_view value, Reading& reading) noexcept {
+    if (std::exchange(reading.has_host, true)) return malformed("Host is given twice");
     if (value.empty() || !std::ranges::all_of(value, is_host_char)) return malformed("the Host field is not a host");
     return {};
 }
 
-Checked check_content_length(std::string_view value) noexcept {
+Checked read_content_length(std::string_view value, Meaning& meaning) noexcept {
+    if (meaning.content_length) return malformed("Content-Length is given twice");
     // 18 digits cannot overflow 64 bits and are more than any body has.
     if (value.empty() || value.size() > 18 || !std::ranges::all_of(value, is_digit)) {
         return malformed("Content-Length is not one decimal number");
     }
+    std::uint64_t length = 0;
+    for (const char digit : value)
+        length = length * 10 + static_cast<std::uint64_t>(digit - '0');
+    meaning.content_length = length;
     return {};
 }
 
-Checked check_coding(std::string_view value) noexcept {
+Checked read_coding(std::string_view value, Meaning& meaning) noexcept {
+    if (std::exchange(meaning.chunked, true)) return malformed("Transfer-Encoding is given twice");
     if (!equals_ignoring_case(value, "chunked")) return malformed("Transfer-Encoding is not exactly chunked");
     return {};
 }
 
+// A list of tokens (RFC 9110, 7.6.1); empty items are allowed (5.6.1).
+Checked read_connection(std::string_view value, Meaning& meaning) noexcept {
+    while (!value.empty()) {
+        const auto end = std::min(value.find(','), value.size());
+        const auto token = trim_blanks(value.substr(0, end));
+        value.remove_prefix(std::min(end + 1, value.size()));
+        if (!std::ranges::all_of(token, is_token_char))
+            return malformed("the Connection field is not a list of tokens");
+        meaning.close = meaning.close || equals_ignoring_case(token, "close");
+        meaning.keep_alive = meaning.keep_alive || equals_ignoring_case(token, "keep-alive");
+    }
+    return {};
+}
+
 // The fields that decide where a message ends, and whom it is for.
-Checked check_meaning(const Field& field, Seen& seen) noexcept {
+Checked read_meaning(const Field& field, Reading& reading) noexcept {
+    const auto is = [&field](std::string_view name) { return equals_ignoring_case(field.name, name); };
     switch (field.name.size()) {
-        case 4:
-            if (!equals_ignoring_case(field.name, "host")) return {};
-            if (++seen.hosts > 1) return malformed("Host is given twice");
-            return check_host(field.value);
-        case 14:
-            if (!equals_ignoring_case(field.name, "content-length")) return {};
-            if (++seen.lengths > 1) return malformed("Content-Length is given twice");
-            return check_content_length(field.value);
-        case 17:
-            if (!equals_ignoring_case(field.name, "transfer-encoding")) return {};
-            if (++seen.codings > 1) return malformed("Transfer-Encoding is given twice");
-            return check_coding(field.value);
+        case 4: return is("host") ? read_host(field.value, reading) : Checked{};
+        case 10: return is("connection") ? read_connection(field.value, reading.meaning) : Checked{};
+        case 14: return is("content-length") ? read_content_length(field.value, reading.meaning) : Checked{};
+        case 17: return is("transfer-encoding") ? read_coding(field.value, reading.meaning) : Checked{};
         default: return {};
     }
 }
@@ -84,7 +98,7 @@ std::expected<Field, HeadError> take_field(std::string_view& rest) noexcept {
     return field;
 }
 
-Checked check_fields(std::string_view rest, FieldTable& fields, Seen& seen) {
+Checked read_fields(std::string_view rest, FieldTable& fields, Reading& reading) {
     while (!rest.starts_with("\r\n")) {
         if (fields.all().size() == max_fields) {
             return std::unexpected{
@@ -92,7 +106,7 @@ Checked check_fields(std::string_view rest, FieldTable& fields, Seen& seen) {
         }
         const auto field = take_field(rest);
         if (!field) return std::unexpected{field.error()};
-        if (auto checked = check_meaning(*field, seen); !checked) return checked;
+        if (auto read = read_meaning(*field, reading); !read) return read;
         fields.add(*field);
     }
     return {};
@@ -135,27 +149,28 @@ Checked check_status_line(std::string_view line, ResponseHead& head) noexcept {
 }
 
 // Rules about fields together, the same in both directions.
-Checked check_together(int minor_version, const Seen& seen) noexcept {
-    if (seen.codings > 0 && seen.lengths > 0) return malformed("both Content-Length and Transfer-Encoding are given");
-    if (seen.codings > 0 && minor_version == 0) return malformed("Transfer-Encoding is given in HTTP/1.0");
-    return {};
+std::expected<Meaning, HeadError> checked_together(int minor_version, const Meaning& meaning) noexcept {
+    if (meaning.chunked && meaning.content_length)
+        return malformed("both Content-Length and Transfer-Encoding are given");
+    if (meaning.chunked && minor_version == 0) return malformed("Transfer-Encoding is given in HTTP/1.0");
+    return meaning;
 }
 
 }  // namespace
 
-std::expected<void, HeadError> lint_request(std::string_view bytes, RequestHead& head) {
-    if (auto checked = check_request_line(take_line(bytes), head); !checked) return checked;
-    Seen seen;
-    if (auto checked = check_fields(bytes, head.fields, seen); !checked) return checked;
-    if (seen.hosts == 0 && head.minor_version == 1) return malformed("the Host field is missing");
-    return check_together(head.minor_version, seen);
+std::expected<Meaning, HeadError> lint_request(std::string_view bytes, RequestHead& head) {
+    if (auto checked = check_request_line(take_line(bytes), head); !checked) return std::unexpected{checked.error()};
+    Reading reading;
+    if (auto read = read_fields(bytes, head.fields, reading); !read) return std::unexpected{read.error()};
+    if (!reading.has_host && head.minor_version == 1) return malformed("the Host field is missing");
+    return checked_together(head.minor_version, reading.meaning);
 }
 
-std::expected<void, HeadError> lint_response(std::string_view bytes, ResponseHead& head) {
-    if (auto checked = check_status_line(take_line(bytes), head); !checked) return checked;
-    Seen seen;
-    if (auto checked = check_fields(bytes, head.fields, seen); !checked) return checked;
-    return check_together(head.minor_version, seen);
+std::expected<Meaning, HeadError> lint_response(std::string_view bytes, ResponseHead& head) {
+    if (auto checked = check_status_line(take_line(bytes), head); !checked) return std::unexpected{checked.error()};
+    Reading reading;
+    if (auto read = read_fields(bytes, head.fields, reading); !read) return std::unexpected{read.error()};
+    return checked_together(head.minor_version, reading.meaning);
 }
 
 }  // namespace weir::http

@@ -1,10 +1,12 @@
-// The strict byte lint of a message head: everything two parsers could read differently is refused here, before
-// the framing parser sees it. Input: one head as HeadScanner found it: lines end in CRLF, the last is blank. Pure.
+// The strict byte lint of a message head: everything two parsers could read differently is refused here, so that
+// what is left has one meaning. Input: one head as HeadScanner found it: lines end in CRLF, the last is blank. Pure.
 #pragma once
 
 #include "http/message.h"
 
+#include <cstdint>
 #include <expected>
+#include <optional>
 #include <string_view>
 
 namespace weir::http {
@@ -17,8 +19,16 @@ struct HeadError {
 
 inline constexpr std::size_t max_fields = 100;
 
+// What the fields say of the message's end and of what may follow it.
+struct Meaning {
+    std::optional<std::uint64_t> content_length;
+    bool chunked = false;
+    bool close = false;       // a token of Connection
+    bool keep_alive = false;  // the same
+};
+
 // Fill what needs no interpretation: method, target, version or status, and the fields.
-[[nodiscard]] std::expected<void, HeadError> lint_request(std::string_view bytes, RequestHead& head);
-[[nodiscard]] std::expected<void, HeadError> lint_response(std::string_view bytes, ResponseHead& head);
+[[nodiscard]] std::expected<Meaning, HeadError> lint_request(std::string_view bytes, RequestHead& head);
+[[nodiscard]] std::expected<Meaning, HeadError> lint_response(std::string_view bytes, ResponseHead& head);
 
 }  // namespace weir::http

@@ -143,18 +143,19 @@ bool RequestReader::consumed() noexcept {
     return body_ == BodyState::consumed;
 }
 
+// Most bodies came with the head, or there is none.
 io::Task<std::expected<std::string, HeadError>> RequestReader::read_body() {
-    if (body_ == BodyState::consumed) {
-        std::string nothing;
-        nothing.reserve(BodyAssembler::padding_bytes);
-        co_return nothing;
-    }
-    if (framing_ == Framing::length && pending_.size() == content_length_ &&
-        content_length_ <= server_.limits.body_bytes) {
-        body_ = BodyState::consumed;
-        pending_.reserve(pending_.size() + BodyAssembler::padding_bytes);
-        co_return std::exchange(pending_, std::string{});
-    }
+    const bool came_whole = framing_ == Framing::length && pending_.size() == content_length_ &&
+                            content_length_ <= server_.limits.body_bytes;
+    if (body_ != BodyState::consumed && !came_whole) return receive_body();
+    std::string body;
+    if (body_ != BodyState::consumed) body.swap(pending_);
+    body_ = BodyState::consumed;
+    body.reserve(body.size() + BodyAssembler::padding_bytes);
+    return io::Task<std::expected<std::string, HeadError>>::ended(std::move(body));
+}
+
+io::Task<std::expected<std::string, HeadError>> RequestReader::receive_body() {
     body_ = BodyState::failed;
     const auto limit = server_.limits.body_bytes;
     if (framing_ == Framing::length && content_length_ > limit) {

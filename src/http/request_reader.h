@@ -47,6 +47,7 @@ private:
     [[nodiscard]] std::expected<bool, HeadError> parse();
     [[nodiscard]] io::Task<bool> wait_between_requests();
     [[nodiscard]] io::Task<std::expected<std::span<char>, HeadError>> read_some(base::Instant deadline);
+    [[nodiscard]] io::Task<std::expected<std::string, HeadError>> receive_body();
     [[nodiscard]] io::Task<std::expected<std::string, HeadError>> assemble_body(BodyAssembler body);
     [[nodiscard]] bool body_is_pending() const noexcept;
     [[nodiscard]] bool send_continue() noexcept;

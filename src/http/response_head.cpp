@@ -1,12 +1,12 @@
 #include "http/response_head.h"
 
+#include "base/text_builder.h"
 #include "http/ascii.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 
 namespace weir::http {
@@ -16,47 +16,48 @@ constexpr std::array<std::string_view, 6> our_fields = {
     "content-length", "transfer-encoding", "connection", "keep-alive", "date", "trailer"};
 
 bool may_pass(const Field& field) noexcept {
-    const bool well_formed = !field.name.empty() && std::ranges::all_of(field.name, is_token_char) &&
-                             std::ranges::all_of(field.value, is_value_char);
+    const bool well_formed =
+        !field.name.empty() && std::ranges::all_of(field.name, is_token_char) && are_value_chars(field.value);
     return well_formed && std::ranges::none_of(our_fields, [&](std::string_view ours) {
                return equals_ignoring_case(field.name, ours);
            });
 }
 
-void append_number(std::string& text, std::uint64_t number) {
-    std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    text.append(digits.data(), end);
-}
-
-void append_framing(std::string& head, const ResponseFrame& frame) {
-    if (frame.framing == Framing::chunked) head += "Transfer-Encoding: chunked\r\n";
+void add_framing(base::TextBuilder& head, const ResponseFrame& frame) {
+    if (frame.framing == Framing::chunked) head.add("Transfer-Encoding: chunked\r\n");
     if (frame.framing == Framing::length) {
-        head += "Content-Length: ";
-        append_number(head, frame.content_length);
-        head += "\r\n";
+        head.add("Content-Length: ");
+        head.add_number(frame.content_length);
+        head.add("\r\n");
     }
-    if (!frame.keep_alive) head += "Connection: close\r\n";
-    if (frame.keep_alive && frame.minor_version == 0) head += "Connection: keep-alive\r\n";
+    if (!frame.keep_alive) head.add("Connection: close\r\n");
+    if (frame.keep_alive && frame.minor_version == 0) head.add("Connection: keep-alive\r\n");
 }
 
 }  // namespace
 
 std::string make_response_head(const ResponseFrame& frame, std::span<const Field> fields) {
-    std::size_t bytes = 192;
+    std::size_t bytes = 256;
     for (const Field& field : fields)
         bytes += field.name.size() + field.value.size() + 4;
-    std::string head;
-    head.reserve(bytes);
-    head += "HTTP/1.1 ";
-    append_number(head, static_cast<std::uint64_t>(frame.status));
-    head.append(1, ' ').append(reason_phrase(frame.status)).append("\r\nDate: ").append(frame.date).append("\r\n");
+    base::TextBuilder head{bytes};
+    head.add("HTTP/1.1 ");
+    head.add_number(static_cast<unsigned>(frame.status));
+    head.add(" ");
+    head.add(reason_phrase(frame.status));
+    head.add("\r\nDate: ");
+    head.add(frame.date);
+    head.add("\r\n");
     for (const Field& field : fields) {
-        if (may_pass(field)) head.append(field.name).append(": ").append(field.value).append("\r\n");
+        if (!may_pass(field)) continue;
+        head.add(field.name);
+        head.add(": ");
+        head.add(field.value);
+        head.add("\r\n");
     }
-    append_framing(head, frame);
-    head += "\r\n";
-    return head;
+    add_framing(head, frame);
+    head.add("\r\n");
+    return std::move(head).take();
 }
 
 std::string_view reason_phrase(int status) noexcept {

@@ -65,17 +65,17 @@ private:
     [[nodiscard]] std::size_t find_end_of_tail(std::string_view bytes) noexcept;
     [[nodiscard]] Event hand_out(const Event& event) noexcept;
 
-    std::string tail_;       // an incomplete event
+    std::string tail_;  // an incomplete event
     std::string completed_;  // an event that arrived in pieces, while its views are valid
-    std::string joined_;     // data of several lines
+    std::string joined_;  // data of several lines
     LineEnds input_{{}};
     std::size_t position_ = 0;  // in input_: what was handed out or moved to tail_
     std::size_t max_tail_bytes_;
-    bool tail_is_event_ = false;       // tail_ is complete, next() hands it out
-    bool tail_line_empty_ = true;      // the last line of tail_ has no byte yet
-    bool tail_after_return_ = false;   // the last byte of tail_ is a CR: an LF now belongs to it
+    bool tail_is_event_ = false;  // tail_ is complete, next() hands it out
+    bool tail_line_empty_ = true;  // the last line of tail_ has no byte yet
+    bool tail_after_return_ = false;  // the last byte of tail_ is a CR: an LF now belongs to it
     bool event_after_return_ = false;  // the same for the event that was handed out last
-    bool at_start_ = true;             // no event was handed out yet: a byte order mark may come
+    bool at_start_ = true;  // no event was handed out yet: a byte order mark may come
 };
 
 }  // namespace weir::http

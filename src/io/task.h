@@ -111,6 +111,9 @@ public:
         if (frame_) frame_.destroy();
     }
 
+    // What it ended with, before it is awaited; nullptr for a coroutine.
+    [[nodiscard]] const Value* ended_with() const noexcept { return value_ ? &*value_ : nullptr; }
+
     // co_await call(...), or co_await std::move(task): the value, or the exception that left the task.
     [[nodiscard]] auto operator co_await() && noexcept {
         assert((frame_ || value_) && "a moved-from task cannot be awaited");

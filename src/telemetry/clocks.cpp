@@ -1,5 +1,7 @@
 #include "telemetry/clocks.h"
 
+#include "base/text_builder.h"
+
 #include <algorithm>
 
 namespace weir::telemetry {
@@ -34,6 +36,22 @@ TimeSplit split_time(const Moments& moments, Instant now) noexcept {
     if (moments.dispatched) split.upstream = between(*moments.dispatched, moments.last_upstream_byte.value_or(now));
     split.gateway = std::max(Nanoseconds{0}, between(moments.last_request_byte, now) - split.queue - split.upstream);
     return split;
+}
+
+std::string server_timing(const TimeSplit& split) {
+    base::TextBuilder text{160};
+    const auto add = [&text](std::string_view name, Nanoseconds span) {
+        const auto tenths = static_cast<std::uint64_t>(span / std::chrono::microseconds{100});
+        text.add(name);
+        text.add(";dur=");
+        text.add_number(tenths / 10);
+        text.add(".");
+        text.add_number(tenths % 10);
+    };
+    add("queue", split.queue);
+    add(", upstream", split.upstream);
+    add(", gateway", split.gateway);
+    return std::move(text).take();
 }
 
 void close_clocks(const Moments& moments, Instant end, model::RequestRecord& record) noexcept {

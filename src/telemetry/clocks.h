@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace weir::telemetry {
 
@@ -37,6 +38,8 @@ struct TimeSplit {
     base::Nanoseconds gateway{};  // the rest: our own part
 };
 [[nodiscard]] TimeSplit split_time(const Moments& moments, base::Instant now) noexcept;
+// "queue;dur=0.0, upstream;dur=12.3, gateway;dur=0.2": milliseconds, cut to a tenth.
+[[nodiscard]] std::string server_timing(const TimeSplit& split);
 
 // Fills the record's latencies. It must know already whether it is a stream, and its tokens: TPOT needs the engine's
 // own count. TTFT, TPOT and the like are for streams only; queue_ms and gateway_ms for requests that were dispatched.

@@ -190,5 +190,13 @@ TEST(SplitTime, AQueueThatIsNotLeftCountsUntilNow) {
     EXPECT_EQ(split_time(moments, at(30)).queue, milliseconds{29});
 }
 
+TEST(ServerTiming, TellsMillisecondsCutToATenth) {
+    using std::chrono::microseconds;
+    EXPECT_EQ(server_timing({}), "queue;dur=0.0, upstream;dur=0.0, gateway;dur=0.0");
+    EXPECT_EQ(
+        server_timing({.queue = microseconds{99}, .upstream = microseconds{12'350}, .gateway = microseconds{200}}),
+        "queue;dur=0.0, upstream;dur=12.3, gateway;dur=0.2");
+}
+
 }  // namespace
 }  // namespace weir::telemetry
