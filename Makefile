@@ -62,6 +62,13 @@ budget: ## hold the data path against the performance budget (BUDGET_OPTIONS=--p
 	@$(call compile,release,--target programs bench_programs)
 	@node bench/budget.mjs $(BUDGET_OPTIONS)
 
+.PHONY: bench
+bench: ## compare with nginx and HAProxy, ten minutes; BENCH_ROUNDS= and BENCH_SECONDS= for a short trial
+	@tools/install-deps bench
+	@$(call configure,release)
+	@$(call compile,release,--target programs bench_programs)
+	@node bench/bench.mjs
+
 .PHONY: debug
 debug: ## build everything without optimisation into build/debug
 	@tools/install-deps build

@@ -163,6 +163,7 @@ io::Task<base::Status> Load::exchange_once() {
     if (!sent) co_return std::unexpected{base::Error{sent.error()}.within("sending")};
     auto read = co_await read_answer(exchange, answer);
     if (!read) co_return std::unexpected{std::move(read).error().within("reading")};
+    ++report_.answered;
     if (!measuring_) co_return base::Status{};
     ++report_.requests;
     report_.latency.add(base::monotonic_now() - answer.sent);

@@ -40,7 +40,8 @@ struct LoadOptions {
 
 struct LoadReport {
     std::uint64_t requests = 0;  // answered well within the window
-    std::uint64_t failures = 0;  // in all, the warm-up included
+    std::uint64_t answered = 0;  // well, in all, the warm-up included
+    std::uint64_t failures = 0;  // in all
     std::vector<std::string> first_failures{};
     std::uint64_t connections_opened = 0;
     std::uint64_t chunks = 0;    // content events

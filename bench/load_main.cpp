@@ -89,7 +89,8 @@ void write_samples(JsonWriter& json, std::string_view name, Samples& samples) {
 std::string to_json(LoadReport report) {
     JsonWriter json;
     json.begin_object();
-    json.member("requests", report.requests).member("failures", report.failures);
+    json.member("requests", report.requests).member("answered", report.answered);
+    json.member("failures", report.failures);
     json.key("first_failures").begin_array();
     for (const auto& failure : report.first_failures)
         json.string(failure);

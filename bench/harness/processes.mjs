@@ -55,9 +55,9 @@ export class Programs {
     const child = this.start(name, command, { core, cwd: directory, env: { ...process.env, ...env } });
     const healthy = child.line(/unknown -> healthy/, readyMs);
     healthy.catch(() => {});
-    const [line] = await child.line(/listening .*data=\S+/, readyMs);
+    const [line] = await child.line(/listening .*data=.*/, readyMs);
     await healthy;
-    return { child, directory, address: line.match(/data=(\S+)/)[1], pid: child.process.pid };
+    return { child, directory, address: line.match(/data=(\S+)/)[1], metrics: line.match(/metrics=(\S+)/)[1], pid: child.process.pid };
   }
 
   // Runs the loader to its end; its report. Failed requests are in the report, not an error.
