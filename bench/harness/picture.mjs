@@ -1,11 +1,11 @@
 // An SVG of the ratios: for each measure and peer the range, the quartiles and the median, on a logarithmic scale
 // around 1. Pure; no script, no style sheet, readable in light and dark.
 
-const width = 860;
+const width = 940;
 const rowHeight = 22;
-const left = 330;
+const left = 410;
 const right = 70;
-const [lowest, highest] = [0.25, 4];
+const [lowest, highest] = [0.25, 8];
 const colours = { 'weir/nginx': '#2a7f62', 'weir/haproxy': '#b5651d' };
 
 const escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
@@ -21,7 +21,7 @@ export function ratioPicture(rows, subtitle) {
   const bottom = 46 + rows.length * rowHeight;
   const text = (x, y, content, more = '') => `<text x="${x.toFixed(1)}" y="${y}" ${more}>${escape(content)}</text>`;
   const line = (x1, x2, y, more) => `<line x1="${x1.toFixed(1)}" x2="${x2.toFixed(1)}" y1="${y}" y2="${y}" ${more}/>`;
-  const ticks = [0.25, 0.5, 0.75, 1, 1.5, 2, 4].map((tick) => {
+  const ticks = [0.25, 0.5, 0.75, 1, 1.5, 2, 4, 8].map((tick) => {
     const x = place(tick).toFixed(1);
     return `<line x1="${x}" x2="${x}" y1="40" y2="${bottom}" stroke="#888" stroke-width="${tick === 1 ? 1.5 : 0.4}"/>` +
       text(Number(x), bottom + 15, String(tick), 'text-anchor="middle"');
