@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { shortName } from './harness/callgrind.mjs';
-import { measureInstructions, measureMemory, measureSystemCalls, requireTools } from './harness/budget_measures.mjs';
+import { measureGrowth, measureInstructions, measureMemory, measureSystemCalls, requireTools } from './harness/budget_measures.mjs';
 import { CannotMeasure, Programs } from './harness/processes.mjs';
 import { median } from './harness/statistics.mjs';
 import { figure, terminalTable } from './harness/table.mjs';
 import { exitCode, judge } from './harness/verdict.mjs';
 
-const usage = `usage: node bench/budget.mjs [--profile] [--only instructions,calls,memory] [--runs N] [--format json] [--keep DIRECTORY]
+const usage = `usage: node bench/budget.mjs [--profile] [--only instructions,calls,memory,growth] [--runs N] [--format json] [--keep DIRECTORY]
 The programs are taken from WEIR_BIN_DIR (default build/release/bin).`;
 
-const parts = { instructions: measureInstructions, calls: measureSystemCalls, memory: measureMemory };
+const parts = { instructions: measureInstructions, calls: measureSystemCalls, memory: measureMemory, growth: measureGrowth };
 const { measures } = JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8'));
 const say = (text) => process.stderr.write(`budget: ${text}\n`);
 

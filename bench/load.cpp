@@ -90,6 +90,7 @@ io::Task<void> Load::measure_window() {
 io::Task<void> Load::hold_idle_streams() {
     const auto idle = co_await all_idle_.wait({.deadline = reactor_.now() + longest_start});
     if (!idle) fail(idle.error());
+    if (options_.on_idle) options_.on_idle(idle_streams_);
     co_await sleep_until(reactor_.now() + settle_time);
     report_.resident_after_kib = resident_kib(options_.watched);
     begin_window();

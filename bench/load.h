@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct LoadOptions {
     double requests_per_second = 0;                // of all sessions together; 0 = as fast as answers come
     base::Nanoseconds timeout{std::chrono::seconds{60}};  // of one read
     std::vector<int> watched{};                    // processes whose CPU time and memory are measured
+    std::function<void(std::size_t)> on_idle{};    // idle only: called once, when all streams that can be are open
 };
 
 struct LoadReport {

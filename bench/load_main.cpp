@@ -69,6 +69,7 @@ weir::base::Result<LoadOptions> make_options(CommandLine& line) {
     options.window = from_seconds(line.seconds);
     options.warmup = from_seconds(line.warmup_seconds);
     options.timeout = from_seconds(line.timeout_seconds);
+    options.on_idle = [](std::size_t streams) { fmt::print(stderr, "holding {} idle streams\n", streams); };
     if (options.requests == 0 && line.seconds <= 0)
         return weir::base::fail(weir::base::ErrorCode::invalid_argument, "say --requests or --seconds");
     if (options.requests > 0 && options.plan.kind == weir::bench::PlanKind::idle)

@@ -54,16 +54,44 @@ export async function measureInstructions(programs) {
   };
 }
 
-async function startUnderCallgrind(programs, upstream) {
+// How the cost of a request grows with what the gateway has to know and to hold, in percent.
+export async function measureGrowth(programs) {
+  const upstream = await programs.startUpstream();
+  const cost = async (gateway) => {
+    mustBeWhole(await programs.load(gateway.address, 'whole', { requests: 300 }), 'warm-up');
+    dump(gateway);
+    mustBeWhole(await programs.load(gateway.address, 'whole', { requests }), 'requests under callgrind');
+    return dump(gateway).data.instructions;
+  };
+  const costOf = async (name, size) => {
+    const gateway = await startUnderCallgrind(programs, upstream.address, name, size);
+    const instructions = await cost(gateway);
+    await programs.stop(gateway.child);
+    return instructions;
+  };
+  const small = await startUnderCallgrind(programs, upstream.address, 'small', { keys: 10 });
+  const base = await cost(small);
+  const held = await programs.holdIdleStreams(small.address, idleStreams);
+  const withStreams = await cost(small);
+  await programs.stop(held);
+  await programs.stop(small.child);
+  const withKeys = await costOf('keys', { keys: 10_000 });
+  const withPools = await costOf('pools', { keys: 10, pools: 200 });
+  await programs.stop(upstream.child);
+  const growth = (instructions) => (100 * (instructions - base)) / base;
+  return { values: { growth_with_keys: growth(withKeys), growth_with_pools: growth(withPools), growth_with_streams: growth(withStreams) } };
+}
+
+async function startUnderCallgrind(programs, upstream, name = 'callgrind', size = {}) {
   // Valgrind 3.19 cannot read the debug information of clang 19, and needs none to name functions.
-  const program = join(programs.directory, 'weir-without-debug-info');
+  const program = join(programs.directory, `weir-without-debug-info-${name}`);
   const stripper = ['llvm-objcopy-19', 'llvm-objcopy', 'objcopy'].find(isInstalled);
   if (!stripper) throw new CannotMeasure('neither llvm-objcopy-19 nor objcopy is installed');
-  copyFileSync(join(programs.binDir, 'weir'), program);
+  copyFileSync(programs.program('weir'), program);
   run(stripper, ['--strip-debug', program]);
-  const output = join(programs.directory, 'callgrind', 'out');
+  const output = join(programs.directory, name, 'out');
   const under = ['valgrind', '--quiet', '--tool=callgrind', '--separate-threads=yes', `--callgrind-out-file=${output}`];
-  const gateway = await programs.startWeir({ upstream, name: 'callgrind', program, under, env: pinnedDispatch, readyMs: 120_000 });
+  const gateway = await programs.startWeir({ upstream, name, program, size, under, env: pinnedDispatch, readyMs: 120_000 });
   return { ...gateway, dumps: 0, roles: new Map() };
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Child } from '../../demo/processes.mjs';
 
 export const key = 'weir-bench-key';
-const otherKeys = 999;
 const configDirectory = new URL('../config/', import.meta.url);
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
@@ -17,9 +16,12 @@ export class Programs {
     this.binDir = binDir;
     this.directory = directory;
     this.children = new Set();
-    for (const program of ['weir', 'weir-bench-upstream', 'weir-bench-load'])
-      if (!existsSync(join(binDir, program)))
-        throw new CannotMeasure(`${join(binDir, program)} is missing: build the targets programs and bench_programs, or set WEIR_BIN_DIR`);
+  }
+
+  program(name) {
+    const path = join(this.binDir, name);
+    if (!existsSync(path)) throw new CannotMeasure(`${path} is missing: build the targets programs and bench_programs, or set WEIR_BIN_DIR`);
+    return path;
   }
 
   // `core`: the CPU that the process is kept on; undefined = any.
@@ -41,16 +43,16 @@ export class Programs {
   }
 
   async startUpstream({ core } = {}) {
-    const child = this.start('weir-bench-upstream', [join(this.binDir, 'weir-bench-upstream')], { core });
+    const child = this.start('weir-bench-upstream', [this.program('weir-bench-upstream')], { core });
     const [, address] = await child.line(/listening on (\S+)$/, 10_000);
     return { child, address, pid: child.process.pid };
   }
 
   // Each gateway has a directory of its own, so that the store and the access log begin empty.
-  async startWeir({ upstream, name = 'weir', program = join(this.binDir, 'weir'), under = [], core, env = {}, readyMs = 20_000 }) {
+  async startWeir({ upstream, name = 'weir', program = this.program('weir'), size = {}, under = [], core, env = {}, readyMs = 20_000 }) {
     const directory = join(this.directory, name);
     mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'weir.yaml'), weirConfig(upstream));
+    writeFileSync(join(directory, 'weir.yaml'), weirConfig(upstream, size));
     const command = [...under, program, 'serve', '--config', 'weir.yaml'];
     const child = this.start(name, command, { core, cwd: directory, env: { ...process.env, ...env } });
     const healthy = child.line(/unknown -> healthy/, readyMs);
@@ -62,11 +64,7 @@ export class Programs {
 
   // Runs the loader to its end; its report. Failed requests are in the report, not an error.
   async load(address, plan, options = {}) {
-    const { core, ...rest } = options;
-    const command = [join(this.binDir, 'weir-bench-load'), '--address', address, '--plan', plan, '--model', 'chat', '--authorization', `Bearer ${key}`];
-    for (const [name, value] of Object.entries(rest))
-      for (const one of [value].flat()) command.push(`--${name}`, String(one));
-    const child = this.start('weir-bench-load', command, { core });
+    const child = this.#startLoad(address, plan, options);
     const line = child.line(/^\{"requests".*\}$/, 600_000);
     line.catch(() => {});
     const how = await child.ended;
@@ -74,11 +72,31 @@ export class Programs {
     if (how.code !== 0 && how.code !== 1) throw new CannotMeasure(`${child.describeEnd()}${child.tail()}`);
     return JSON.parse((await line)[0]);
   }
+
+  // Opens idle streams and leaves them open; to be stopped.
+  async holdIdleStreams(address, count) {
+    const child = this.#startLoad(address, 'idle', { connections: count, seconds: 3600 });
+    await child.line(/holding/, 60_000);
+    return child;
+  }
+
+  #startLoad(address, plan, { core, ...options }) {
+    const command = [this.program('weir-bench-load'), '--address', address, '--plan', plan, '--model', 'chat', '--authorization', `Bearer ${key}`];
+    for (const [name, value] of Object.entries(options))
+      for (const one of [value].flat()) command.push(`--${name}`, String(one));
+    return this.start('weir-bench-load', command, { core });
+  }
 }
 
-function weirConfig(upstream) {
-  const keys = Array.from({ length: otherKeys }, (_, i) => `- {name: bench-${i}, sha256: ${sha256(`${key}-${i}`)}}`);
-  return filledIn('weir.yaml', { UPSTREAM: upstream, KEY_SHA256: sha256(key), KEYS: keys.join('\n      ') });
+function weirConfig(upstream, { keys = 1000, pools = 1 }) {
+  const others = (count, line) => Array.from({ length: count - 1 }, (_, i) => line(i)).join('\n');
+  return filledIn('weir.yaml', {
+    UPSTREAM: upstream,
+    KEY_SHA256: sha256(key),
+    KEYS: others(keys, (i) => `      - {name: bench-${i}, sha256: ${sha256(`${key}-${i}`)}}`).trimStart(),
+    POOLS: others(pools, (i) => `  pool-${i}: {engine: vllm, replicas: ["http://${upstream}"], family: family-${i}, target: {model: bench-model}}`).trimStart(),
+    ALIASES: others(pools, (i) => `  alias-${i}: {family: family-${i}, endpoints: [chat.completions], pools: [pool-${i}]}`).trimStart(),
+  });
 }
 
 // A file of bench/config with its ${NAME}s.
