@@ -55,6 +55,20 @@ tsan: ## the unit tests of the modules with threads under ThreadSanitizer
 	@$(call compile,tsan,--target $(addsuffix _test,$(call test_modules,$(TSAN_MODULES))))
 	@JOBS=$(JOBS) tools/run-tests build/tsan $(call test_modules,$(TSAN_MODULES))
 
+.PHONY: budget
+budget: ## hold the data path against the performance budget (BUDGET_OPTIONS=--profile shows where it goes)
+	@tools/install-deps budget
+	@$(call configure,release)
+	@$(call compile,release,--target programs bench_programs)
+	@node bench/budget.mjs $(BUDGET_OPTIONS)
+
+.PHONY: bench
+bench: ## compare with nginx and HAProxy, ten minutes; BENCH_ROUNDS= and BENCH_SECONDS= for a short trial
+	@tools/install-deps bench
+	@$(call configure,release)
+	@$(call compile,release,--target programs bench_programs)
+	@node bench/bench.mjs
+
 .PHONY: debug
 debug: ## build everything without optimisation into build/debug
 	@tools/install-deps build

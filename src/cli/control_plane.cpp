@@ -1,5 +1,6 @@
 #include "cli/control_plane.h"
 
+#include "base/thread_name.h"
 #include "http/server.h"
 #include "io/reactor.h"
 #include "io/task_group.h"
@@ -83,7 +84,10 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::start(io::ListenerSet 
     state->listener = std::move(metrics_listener);
     auto plane = std::unique_ptr<ControlPlane>{new ControlPlane{std::move(state)}};
     plane->publish(std::move(snapshot));
-    plane->state_->thread = std::jthread{[target = plane->state_.get()] { target->reactor->run(); }};
+    plane->state_->thread = std::jthread{[target = plane->state_.get()] {
+        base::name_this_thread("weir-control");
+        target->reactor->run();
+    }};
     return plane;
 }
 

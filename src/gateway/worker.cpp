@@ -1,5 +1,6 @@
 #include "gateway/worker.h"
 
+#include "base/thread_name.h"
 #include "gateway/gateway.h"
 #include "gateway/refusal.h"
 #include "gateway/services.h"
@@ -82,8 +83,11 @@ public:
         least_loaded_ = std::move(least_loaded);
         acceptor_ = std::make_unique<io::Acceptor>(*reactor_, descriptor, [this](int accepted) { place(accepted); });
     }
-    void run() {
-        thread_ = std::jthread{[this] { reactor_->run(); }};
+    void run(std::size_t index) {
+        thread_ = std::jthread{[this, index] {
+            base::name_this_thread(fmt::format("weir-data-{}", index));
+            reactor_->run();
+        }};
     }
     void join() {
         if (thread_.joinable()) thread_.join();
@@ -194,8 +198,8 @@ base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet li
             return **std::ranges::min_element(*workers, {}, [](const auto& worker) { return worker->load(); });
         });
     group->shared_->listeners = std::move(listeners);
-    for (auto& worker : group->workers_)
-        worker->run();
+    for (std::size_t i = 0; i < count; ++i)
+        group->workers_[i]->run(i);
     return group;
 }
 

@@ -1,5 +1,6 @@
 #include "ledger/ledger.h"
 
+#include "base/thread_name.h"
 #include "ledger/access_log.h"
 #include "telemetry/record_json.h"
 
@@ -149,6 +150,7 @@ void Ledger::stop() {
 }
 
 void Ledger::State::run() {
+    base::name_this_thread("weir-writer");
     block_all_signals();
     while (!finished()) {
         auto taken = take();

@@ -1,0 +1,72 @@
+// Reads what callgrind writes: one file for each dump and thread, with the instructions that each function itself
+// executed. Format: https://valgrind.org/docs/manual/cl-format.html (names are written once and then by number).
+
+// {thread, part, instructions, functions: Map name -> instructions of its own}
+export function parseCallgrind(text) {
+  const names = new Map();
+  const objects = new Map();
+  const functions = new Map();
+  let current = '';
+  let object = '';
+  let isCall = false;
+  const header = {};
+  for (const line of text.split('\n')) {
+    if (/^[+\-*0-9]/.test(line)) {
+      // Behind `calls=` stands what the callee cost, which is counted where the callee is.
+      if (!isCall) functions.set(current, (functions.get(current) ?? 0) + Number(line.split(' ')[1]));
+      isCall = false;
+    } else if (line.startsWith('fn=')) {
+      current = nameOf(line.slice(3), names);
+      // Libraries without symbols have only addresses to tell.
+      if (current.startsWith('0x')) current += ` in ${object.replace(/^.*\//, '')}`;
+    } else if (line.startsWith('ob=')) {
+      object = nameOf(line.slice(3), objects);
+    } else if (line.startsWith('cob=')) {
+      nameOf(line.slice(4), objects);
+    } else if (line.startsWith('cfn=')) {
+      nameOf(line.slice(4), names);
+    } else if (line.startsWith('calls=')) {
+      isCall = true;
+    } else {
+      const match = line.match(/^(thread|part|summary): (\d+)/);
+      if (match) header[match[1]] = Number(match[2]);
+    }
+  }
+  return { thread: header.thread, part: header.part, instructions: header.summary ?? 0, functions };
+}
+
+function nameOf(text, names) {
+  const match = text.match(/^\((\d+)\)(?: (.*))?$/);
+  if (!match) return text;
+  if (match[2] !== undefined) names.set(match[1], match[2]);
+  return names.get(match[1]) ?? '?';
+}
+
+// Which of the gateway's threads it is, by what only that one does; undefined when it cannot be told.
+export function roleOf(functions) {
+  let role;
+  for (const name of functions.keys()) {
+    if (name.includes('weir::gateway::Request::')) return 'data';
+    if (name.startsWith('sqlite3')) role = 'writer';
+  }
+  return role;
+}
+
+// The functions of `more` minus those of `less`, each divided by `count`; the largest first.
+export function perUnit(more, less, count) {
+  const names = new Set([...more.keys(), ...less.keys()]);
+  return [...names]
+    .map((name) => ({ name, instructions: ((more.get(name) ?? 0) - (less.get(name) ?? 0)) / count }))
+    .sort((a, b) => b.instructions - a.instructions);
+}
+
+// A function's name without what every C++ name drags along.
+export function shortName(name) {
+  return name
+    .replace(/\[abi:cxx11\]/g, '')
+    .replace(/std::(?:__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>/g, 'std::string')
+    .replace(/std::basic_string_view<char, std::char_traits<char> ?>/g, 'std::string_view')
+    .replace(/, 18446744073709551615ul>/g, '>')
+    .replace(/\(anonymous namespace\)::/g, '')
+    .replace(/ \[clone \.resume\]('\d+)?/g, ' resumed');
+}

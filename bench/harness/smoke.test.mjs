@@ -1,0 +1,82 @@
+// The loader against the mock upstream, without a gateway: every kind of plan, and what is not a good answer.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Programs } from './processes.mjs';
+
+const binDir = process.env.WEIR_BIN_DIR ?? new URL('../../build/release/bin', import.meta.url).pathname;
+let directory;
+let programs;
+let upstream;
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'weir-bench-test-'));
+  programs = new Programs(binDir, directory);
+  upstream = await programs.startUpstream();
+});
+
+after(async () => {
+  await programs?.stopAll();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('whole answers on kept connections', async () => {
+  const report = await programs.load(upstream.address, 'whole', { requests: 200, connections: 3 });
+  assert.equal(report.failures, 0, report.first_failures[0]);
+  assert.equal(report.requests, 200);
+  assert.equal(report.connections_opened, 3);
+  assert.equal(report.latency_us.count, 200);
+  assert.ok(report.bytes > 200 * 550 && report.bytes < 200 * 700, `${report.bytes} bytes`);
+});
+
+test('paced streams: every chunk counted, and how late it came', async () => {
+  const report = await programs.load(upstream.address, 'paced:5:10', { requests: 4, connections: 2 });
+  assert.equal(report.failures, 0, report.first_failures[0]);
+  assert.equal(report.chunks, 20);
+  assert.equal(report.chunk_delay_us.count, 20);
+  assert.ok(report.chunk_delay_us.p50 > 0 && report.chunk_delay_us.p50 < 5e6, `${report.chunk_delay_us.p50} µs`);
+  assert.ok(report.latency_us.p50 >= 4 * 10_000, `${report.latency_us.p50} µs for five chunks, ten milliseconds apart`);
+});
+
+test('bursts', async () => {
+  const report = await programs.load(upstream.address, 'burst:10000', { requests: 3, connections: 3 });
+  assert.equal(report.failures, 0, report.first_failures[0]);
+  assert.equal(report.chunks, 30_000);
+});
+
+test('a window of time, with the CPU time of a process in it', async () => {
+  const report = await programs.load(upstream.address, 'whole', { seconds: 0.3, warmup: 0.1, connections: 2, watch: upstream.pid });
+  assert.equal(report.failures, 0, report.first_failures[0]);
+  assert.ok(report.requests > 10);
+  assert.ok(report.seconds > 0.29, `${report.seconds} s`);
+  assert.deepEqual(report.cpu.map((thread) => thread.thread_id), [upstream.pid]);
+  assert.ok(report.cpu[0].cpu_ns > 0);
+});
+
+test('no more than the rate', async () => {
+  const report = await programs.load(upstream.address, 'whole', { seconds: 0.5, rate: 100, connections: 2 });
+  assert.equal(report.failures, 0, report.first_failures[0]);
+  assert.ok(report.requests > 5 && report.requests <= 55, `${report.requests} requests`);
+});
+
+test('idle streams are held, and the memory that they take is told', async () => {
+  const report = await programs.load(upstream.address, 'idle', { seconds: 0.1, connections: 50, watch: upstream.pid });
+  assert.equal(report.failures, 0, report.first_failures[0]);
+  assert.equal(report.requests, 50);
+  assert.ok(report.resident_before_kib > 0 && report.resident_after_kib >= report.resident_before_kib);
+});
+
+test('a wrong answer and a missing server are failures', async () => {
+  const wrong = await programs.load(upstream.address, 'whole', { requests: 3, path: '/elsewhere' });
+  assert.equal(wrong.requests, 0);
+  assert.equal(wrong.failures, 3);
+  assert.match(wrong.first_failures[0], /status 404/);
+  const other = await programs.load(upstream.address, 'whole', { requests: 1, path: '/v1/models' });
+  assert.match(other.first_failures[0], /not a complete chat completion/);
+  await programs.stop(upstream.child);
+  const nobody = await programs.load(upstream.address, 'whole', { requests: 2 });
+  assert.equal(nobody.failures, 2);
+  assert.match(nobody.first_failures[0], /connecting/);
+});

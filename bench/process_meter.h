@@ -1,0 +1,34 @@
+// ProcessMeter: what the kernel says that processes have used, from /proc: CPU time of each thread and resident memory.
+// Threads: any. Units: nanoseconds, KiB.
+#pragma once
+
+#include "base/time.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::bench {
+
+struct ThreadTime {
+    std::string name;  // as the process has named it
+    base::Nanoseconds cpu{0};
+};
+
+// Keyed by thread id. A process that is not there (any more) has no threads.
+using ThreadTimes = std::map<int, ThreadTime>;
+[[nodiscard]] ThreadTimes thread_times(const std::vector<int>& processes);
+
+// What each thread has used since `before`; threads that are new count from their beginning.
+[[nodiscard]] ThreadTimes used_between(const ThreadTimes& before, const ThreadTimes& after);
+
+// "123 456 789" (/proc/PID/task/TID/schedstat): the first number is the time on a CPU.
+[[nodiscard]] base::Nanoseconds parse_schedstat(std::string_view text) noexcept;
+// The line "Rss:   1234 kB" of /proc/PID/smaps_rollup; 0 when there is none.
+[[nodiscard]] std::uint64_t parse_resident_kib(std::string_view smaps_rollup) noexcept;
+
+[[nodiscard]] std::uint64_t resident_kib(const std::vector<int>& processes);
+
+}  // namespace weir::bench
