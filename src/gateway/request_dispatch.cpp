@@ -93,7 +93,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
                      .hide_usage_event = upstream_body.added_usage(),
                      .choices = inspected.choices,
                      .stream = inspected.stream,
-                     .debug = entry_->caller.permissions.contains(model::Permission::debug),
+                     .debug = settlement.record.caller.permissions.contains(model::Permission::debug),
                      .fresh_connection = false,
                      .total_deadline = settlement.moments.last_request_byte + allowed,
                      .request_id = id_,

@@ -1,0 +1,93 @@
+#include "store/sqlite_database.h"
+
+#include "store/migrations.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace weir::store {
+
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using base::Status;
+
+Result<int> schema_version(sqlite3* database) {
+    auto statement = prepare(database, "PRAGMA user_version");
+    if (!statement) return std::unexpected{std::move(statement).error()};
+    if (sqlite3_step(statement->get()) != SQLITE_ROW) return sqlite_error(database, "schema version");
+    return sqlite3_column_int(statement->get(), 0);
+}
+
+// From `version` to the newest, within one transaction.
+Status migrate_from(sqlite3* database, int version) {
+    const auto steps = migrations();
+    const int newest = steps.back().number;
+    if (version > newest) {
+        constexpr std::string_view text =
+            "its schema is version {}, newer than the {} that this weir knows; use the weir that wrote it";
+        return base::fail(ErrorCode::unavailable, fmt::format(text, version, newest));
+    }
+    for (const auto& step : steps) {
+        if (step.number <= version) continue;
+        const auto sql = fmt::format("{}; PRAGMA user_version = {}", step.sql, step.number);
+        if (auto done = execute(database, sql.c_str()); !done) return done;
+    }
+    return {};
+}
+
+Status migrate(sqlite3* database) {
+    // Nothing to do is the usual case, and then no lock is asked for.
+    const auto before = schema_version(database);
+    if (before && *before == migrations().back().number) return {};
+    // Immediate, so that two processes that start together do not both migrate.
+    if (auto begun = execute(database, "BEGIN IMMEDIATE"); !begun) return begun;
+    const auto version = schema_version(database);
+    auto migrated = version ? migrate_from(database, *version) : Status{std::unexpected{version.error()}};
+    auto ended = execute(database, migrated ? "COMMIT" : "ROLLBACK");
+    return migrated ? ended : migrated;
+}
+
+// SQLite would create the file readable for all; its -wal and -shm files take over the mode of this one.
+Status make_private_file(const std::string& path, bool create) {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600);
+    if (descriptor < 0) {
+        const auto why = std::error_code(errno, std::generic_category()).message();
+        const bool missing = errno == ENOENT && !create;
+        return base::fail(missing ? ErrorCode::not_found : ErrorCode::unavailable, "cannot be opened: " + why);
+    }
+    ::close(descriptor);
+    return {};
+}
+
+Result<Database> open_migrated(const std::string& path, const SqliteOptions& options) {
+    if (path.empty() || path == ":memory:")
+        return base::fail(ErrorCode::unavailable, "records need a file, write sqlite:PATH");
+    if (auto made = make_private_file(path, options.create); !made) return std::unexpected{std::move(made).error()};
+    sqlite3* raw = nullptr;
+    const int opened = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    Database database{raw};
+    if (opened != SQLITE_OK) return sqlite_error(raw, "cannot be opened");
+    sqlite3_busy_timeout(raw, static_cast<int>(options.busy_timeout.count()));
+    std::string setup = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;";
+    if (options.max_pages != 0) setup += fmt::format("PRAGMA max_page_count = {};", options.max_pages);
+    if (auto set = execute(raw, setup.c_str()); !set) return std::unexpected{std::move(set).error()};
+    if (auto migrated = migrate(raw); !migrated) return std::unexpected{std::move(migrated).error()};
+    return database;
+}
+
+}  // namespace
+
+Result<Database> open_sqlite(const std::string& path, const SqliteOptions& options) {
+    auto database = open_migrated(path, options);
+    if (!database) return std::unexpected{std::move(database).error().within(fmt::format("store {}", path))};
+    return database;
+}
+
+}  // namespace weir::store
