@@ -69,11 +69,7 @@ Status KeyRefresh::look() {
     }
     if (!all_read_) return read_all();
     const auto newest = feed_->version();
-    if (!newest) {
-        // Another file of that name: what is open is not the store any more.
-        if (newest.error().code() == base::ErrorCode::closed) feed_.reset();
-        return std::unexpected{newest.error()};
-    }
+    if (!newest) return std::unexpected{newest.error()};
     if (*newest == version_) return {};
     // A lower number is an older copy of the store: what was read since then never happened.
     return *newest > version_ ? read_changes() : read_all();

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,16 +55,24 @@ Status migrate(sqlite3* database) {
     return migrated ? ended : migrated;
 }
 
+Status cannot_open(int error, ErrorCode code = ErrorCode::unavailable) {
+    return base::fail(code, "cannot be opened: " + std::error_code(error, std::generic_category()).message());
+}
+
 // SQLite would create the file readable for all; its -wal and -shm files take over the mode of this one.
+// A file that exists is never opened here: closing it would end the locks of this process's other connections to it,
+// and another process would then take the log away from under them.
 Status make_private_file(const std::string& path, bool create) {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600);
-    if (descriptor < 0) {
-        const auto why = std::error_code(errno, std::generic_category()).message();
-        const bool missing = errno == ENOENT && !create;
-        return base::fail(missing ? ErrorCode::not_found : ErrorCode::unavailable, "cannot be opened: " + why);
+    struct stat about{};
+    if (::stat(path.c_str(), &about) == 0) {
+        if (S_ISDIR(about.st_mode)) return cannot_open(EISDIR);
+        return ::access(path.c_str(), R_OK | W_OK) == 0 ? Status{} : cannot_open(errno);
     }
-    ::close(descriptor);
-    return {};
+    if (errno == ENOENT && !create) return cannot_open(ENOENT, ErrorCode::not_found);
+    if (errno != ENOENT) return cannot_open(errno);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor >= 0) ::close(descriptor);
+    return descriptor >= 0 || errno == EEXIST ? Status{} : cannot_open(errno);
 }
 
 Result<Database> open_migrated(const std::string& path, const SqliteOptions& options) {

@@ -110,7 +110,9 @@ Result<std::int64_t> SqliteKeyFeed::version() {
     auto file = identity_of(state_->path);
     if (!file) return std::unexpected{std::move(file).error().within(where)};
     if (*file != state_->file)
-        return std::unexpected{base::Error{ErrorCode::closed, "the file was replaced"}.within(where)};
+        return std::unexpected{
+            base::Error{ErrorCode::unavailable, "the file was replaced while it was in use; restart the gateway"}
+                .within(where)};
     auto newest = state_->version();
     if (!newest) return std::unexpected{std::move(newest).error().within(where)};
     return newest;

@@ -18,7 +18,8 @@ public:
     SqliteKeyFeed& operator=(const SqliteKeyFeed&) = delete;
     ~SqliteKeyFeed() override;
 
-    // Further error: closed, when there is another file of that name now (a copy was restored): open a new feed.
+    // Further error: unavailable, when there is another file of that name now. It is not opened: beside the old file's
+    // log it would be read wrongly.
     [[nodiscard]] base::Result<std::int64_t> version() override;
     [[nodiscard]] base::Result<std::int64_t> read(std::int64_t after,
                                                   const std::function<void(const model::KeyRow&)>& row) override;
