@@ -1,49 +1,72 @@
-// KeyTable: which caller a presented secret belongs to. Only SHA-256 digests of secrets are kept.
-// Invariant: immutable after build(), so any thread may read; the cost of a look-up does not grow with the number of
-// keys. All failures look alike: unknown, expired and empty secrets give the same answer after the same work.
+// KeyTable: which caller a presented secret belongs to: what workers read. Only SHA-256 digests of secrets are kept.
+// Invariant: immutable, so any thread may read; the cost of a look-up does not grow with the number of keys. All
+// failures look alike: absent, unknown, revoked, expired and unusable keys give the same answer after the same work.
 #pragma once
 
-#include "base/result.h"
-#include "base/sha256.h"
+#include "auth/key_set.h"
 #include "base/time.h"
 #include "model/caller.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace weir::auth {
 
-// What authentication reads comes first, in one cache line: with a million keys each line read is a miss.
-struct alignas(64) Entry {
-    base::Sha256Digest digest{};
-    std::optional<base::WallTime> expires{};  // the first moment at which the key no longer works; nullopt = never
-    std::uint32_t tenant = 0;                 // index of the tenant's policy in the owner's tables; opaque here
-    std::uint32_t aliases = 0;                // index of the alias allow-list in the owner's tables; opaque here
-    model::Caller caller{};
+// What the configuration makes of a scope.
+struct Binding {
+    static constexpr std::uint32_t no_tenant = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t tenant = no_tenant;  // index of the tenant in the owner's tables; opaque here
+    std::string workload;              // the key's own, or the application's
+    [[nodiscard]] bool usable() const noexcept { return tenant != no_tenant; }
+};
+
+// A scope the configuration does not know (any more) gets an unusable binding.
+using Binder = std::function<Binding(const model::KeyScope& scope)>;
+
+// Some of a table's keys, with what the configuration says of their scopes.
+class KeyLayer {
+public:
+    KeyLayer();  // empty
+    KeyLayer(std::shared_ptr<const KeySet> keys, const Binder& binder);
+    [[nodiscard]] const KeySet& keys() const noexcept { return *keys_; }
+    [[nodiscard]] const std::shared_ptr<const KeySet>& shared_keys() const noexcept { return keys_; }
+    [[nodiscard]] const Binding& binding_of(const KeyRecord& record) const noexcept {
+        return (*bindings_)[record.scope];
+    }
+
+private:
+    std::shared_ptr<const KeySet> keys_;
+    std::shared_ptr<const std::vector<Binding>> bindings_;  // one for each of the set's scopes
+};
+
+// A caller who is who he says he is.
+struct Entry {
+    std::uint32_t tenant = 0;  // as the binding says
+    model::Caller caller;
 };
 
 class KeyTable {
 public:
-    KeyTable() = default;  // knows nobody
-    // Errors: invalid_argument when two entries have one digest (names both keys), too_large beyond 2^31 entries.
-    [[nodiscard]] static base::Result<KeyTable> build(std::vector<Entry> entries);
+    // The keys of the configuration, what changed in the store, what the store had before. The first that has a
+    // digest decides.
+    using Layers = std::array<KeyLayer, 3>;
 
-    // nullptr = not a valid key at `now`. The pointer lives as long as this table.
-    [[nodiscard]] const Entry* authenticate(std::string_view presented_secret, base::WallTime now) const;
-    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+    KeyTable() = default;  // knows nobody
+    explicit KeyTable(Layers layers) noexcept : layers_{std::move(layers)} {}
+
+    // nullopt = not a valid key at `now`; an absent or malformed key is asked for as "".
+    [[nodiscard]] std::optional<Entry> authenticate(std::string_view presented_secret, base::WallTime now) const;
+    [[nodiscard]] const Layers& layers() const noexcept { return layers_; }
 
 private:
-    struct Slot {
-        std::uint32_t tag = 0;  // digest bytes 8..11, so that a probe seldom touches a wrong entry
-        std::uint32_t entry = 0;  // index + 1; 0 = free
-    };
-    [[nodiscard]] const Entry* find(const base::Sha256Digest& digest) const noexcept;
-
-    std::vector<Entry> entries_;
-    std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
+    Layers layers_;
 };
 
 }  // namespace weir::auth

@@ -1,5 +1,7 @@
 #include "auth/key_table.h"
 
+#include "auth/test_keys.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -9,97 +11,125 @@ namespace weir::auth {
 namespace {
 
 using namespace std::chrono_literals;
+using test::Key;
+using test::layer_of;
+using test::noon;
 
-constexpr base::WallTime noon{std::chrono::sys_days{std::chrono::year{2027} / 6 / 30} + 12h};
-
-Entry entry(const std::string& name, const std::string& secret) {
-    Entry made;
-    made.digest = base::sha256(secret);
-    made.caller.tenant = "acme";
-    made.caller.key = name;
-    return made;
+KeyTable table_of(const std::vector<Key>& configured, const std::vector<Key>& changed = {},
+                  const std::vector<Key>& stored = {}) {
+    return KeyTable{{layer_of(configured), layer_of(changed), layer_of(stored)}};
 }
 
-KeyTable table_of(std::vector<Entry> entries) {
-    auto table = KeyTable::build(std::move(entries));
-    EXPECT_TRUE(table.has_value()) << (table ? "" : table.error().message());
-    return table ? std::move(*table) : KeyTable{};
+// The name of the key that a secret is found to be, "" = none.
+std::string caller_of(const KeyTable& table, std::string_view secret, base::WallTime now = noon) {
+    const auto entry = table.authenticate(secret, now);
+    return entry ? entry->caller.key : "";
 }
 
 TEST(KeyTable, FindsTheCallerOfASecret) {
-    auto second = entry("two", "sk-two");
-    second.tenant = 7;
-    second.aliases = 9;
-    const KeyTable table = table_of({entry("one", "sk-one"), second});
-    const Entry* found = table.authenticate("sk-two", noon);
-    ASSERT_NE(found, nullptr);
+    Key second{.name = "two", .secret = "sk-two", .tenant = "globex", .team = "search", .application = "box"};
+    second.workload = "code";
+    second.permissions.add(model::Permission::priority);
+    const KeyTable table = table_of({{.name = "one", .secret = "sk-one"}, second});
+    const auto found = table.authenticate("sk-two", noon);
+    ASSERT_TRUE(found);
     EXPECT_EQ(found->caller.key, "two");
-    EXPECT_EQ(found->tenant, 7U);
-    EXPECT_EQ(found->aliases, 9U);
+    EXPECT_EQ(found->caller.tenant, "globex");
+    EXPECT_EQ(found->caller.team, "search");
+    EXPECT_EQ(found->caller.application, "box");
+    EXPECT_EQ(found->caller.workload, "code");
+    EXPECT_TRUE(found->caller.permissions.contains(model::Permission::priority));
+    EXPECT_FALSE(found->caller.permissions.contains(model::Permission::debug));
+    EXPECT_EQ(found->tenant, 8U);
 }
 
 TEST(KeyTable, AllFailuresAreTheSameAnswer) {
-    auto expired = entry("old", "sk-old");
-    expired.expires = noon - 1s;
-    const KeyTable table = table_of({entry("one", "sk-one"), expired});
-    for (const std::string_view secret : {"", "sk-unknown", "sk-one ", "sk-on", "SK-ONE", "sk-old"})
-        EXPECT_EQ(table.authenticate(secret, noon), nullptr) << secret;
-    EXPECT_EQ(table.authenticate(base::to_hex(base::sha256("sk-one")), noon), nullptr) << "a digest is no secret";
+    const KeyTable table = table_of({{.name = "one", .secret = "sk-one"},
+                                     {.name = "old", .secret = "sk-old", .expires = noon - 1s},
+                                     {.name = "gone", .secret = "sk-gone", .revoked = true},
+                                     {.name = "homeless", .secret = "sk-homeless", .tenant = "nobody"}});
+    for (const std::string_view secret :
+         {"", "sk-unknown", "sk-one ", "sk-on", "SK-ONE", "sk-old", "sk-gone", "sk-homeless"})
+        EXPECT_FALSE(table.authenticate(secret, noon)) << secret;
+    EXPECT_FALSE(table.authenticate(base::to_hex(base::sha256("sk-one")), noon)) << "a digest is no secret";
+}
+
+TEST(KeyTable, TheDigestOfNothingIsNoKey) {
+    const KeyTable table = table_of({{.name = "empty", .secret = ""}});
+    EXPECT_FALSE(table.authenticate("", noon));
 }
 
 TEST(KeyTable, AKeyWorksUntilTheMomentItExpires) {
-    auto dated = entry("dated", "sk-dated");
-    dated.expires = noon;
-    const KeyTable table = table_of({dated});
-    EXPECT_NE(table.authenticate("sk-dated", noon - 1ns), nullptr);
-    EXPECT_EQ(table.authenticate("sk-dated", noon), nullptr);
-    EXPECT_EQ(table.authenticate("sk-dated", noon + 1h), nullptr);
+    const KeyTable table = table_of({{.name = "dated", .secret = "sk-dated", .expires = noon}});
+    EXPECT_TRUE(table.authenticate("sk-dated", noon - 1ns));
+    EXPECT_FALSE(table.authenticate("sk-dated", noon));
+    EXPECT_FALSE(table.authenticate("sk-dated", noon + 1h));
 }
 
 TEST(KeyTable, AnEmptyTableKnowsNobody) {
-    EXPECT_EQ(KeyTable{}.authenticate("sk", noon), nullptr);
-    EXPECT_EQ(table_of({}).authenticate("sk", noon), nullptr);
+    EXPECT_FALSE(KeyTable{}.authenticate("sk", noon));
+    EXPECT_FALSE(table_of({}).authenticate("sk", noon));
 }
 
 TEST(KeyTable, TwoKeysWithOneSecretAreRefusedAndNamed) {
-    const auto table = KeyTable::build({entry("one", "same"), entry("two", "same")});
-    ASSERT_FALSE(table.has_value());
-    EXPECT_EQ(table.error().code(), base::ErrorCode::invalid_argument);
-    EXPECT_NE(table.error().message().find("'one'"), std::string::npos) << table.error().message();
-    EXPECT_NE(table.error().message().find("'two'"), std::string::npos) << table.error().message();
-    EXPECT_EQ(table.error().message().find("same secret "), std::string::npos);
+    KeySetBuilder builder;
+    const Key one{.name = "one", .secret = "same"};
+    const Key two{.name = "two", .secret = "same"};
+    builder.add(one.row());
+    builder.add(two.row());
+    const auto set = std::move(builder).build(Twins::refused);
+    ASSERT_FALSE(set.has_value());
+    EXPECT_EQ(set.error().code(), base::ErrorCode::invalid_argument);
+    EXPECT_NE(set.error().message().find("'one'"), std::string::npos) << set.error().message();
+    EXPECT_NE(set.error().message().find("'two'"), std::string::npos) << set.error().message();
+    EXPECT_EQ(set.error().message().find("same secret "), std::string::npos);
 }
 
-// Digests that agree in the bytes that place them (0..7) or in the tag too (0..11) are still different keys.
-TEST(KeyTable, CollidingDigestsAreToldApart) {
-    const auto target = entry("target", "sk-target");
-    auto same_home = target;
-    same_home.caller.key = "same home";
-    same_home.digest[9] ^= 0xFFU;
-    auto same_tag = target;
-    same_tag.caller.key = "same tag";
-    same_tag.digest[31] ^= 0x01U;
-    const KeyTable table = table_of({same_home, same_tag, target});
-    const Entry* found = table.authenticate("sk-target", noon);
-    ASSERT_NE(found, nullptr);
-    EXPECT_EQ(found->caller.key, "target");
-    EXPECT_EQ(table_of({same_home, same_tag}).authenticate("sk-target", noon), nullptr);
+struct LayerCase {
+    std::string name;
+    std::vector<Key> configured;
+    std::vector<Key> changed;
+    std::vector<Key> stored;
+    std::string expected;  // of the secret "sk"
+};
+
+std::vector<LayerCase> layer_cases() {
+    const Key configured{.name = "configured", .secret = "sk"};
+    const Key changed{.name = "changed", .secret = "sk"};
+    const Key stored{.name = "stored", .secret = "sk"};
+    auto revoked = changed;
+    revoked.revoked = true;
+    auto expired = changed;
+    expired.expires = noon - 1s;
+    return {
+        {.name = "stored only", .configured = {}, .changed = {}, .stored = {stored}, .expected = "stored"},
+        {.name = "changed only", .configured = {}, .changed = {changed}, .stored = {}, .expected = "changed"},
+        {.name = "a change hides", .configured = {}, .changed = {changed}, .stored = {stored}, .expected = "changed"},
+        {.name = "a revocation hides", .configured = {}, .changed = {revoked}, .stored = {stored}, .expected = ""},
+        {.name = "an expiry hides", .configured = {}, .changed = {expired}, .stored = {stored}, .expected = ""},
+        {.name = "the file decides",
+         .configured = {configured},
+         .changed = {revoked},
+         .stored = {stored},
+         .expected = "configured"},
+    };
+}
+
+TEST(KeyTable, TheFirstLayerThatHasTheDigestDecides) {
+    for (const auto& each : layer_cases())
+        EXPECT_EQ(caller_of(table_of(each.configured, each.changed, each.stored), "sk"), each.expected) << each.name;
 }
 
 TEST(KeyTable, EveryOneOfManyKeysIsFound) {
-    std::vector<Entry> entries;
-    entries.reserve(5000);
+    std::vector<Key> keys;
     for (int index = 0; index < 5000; ++index)
-        entries.push_back(entry("key" + std::to_string(index), "sk-" + std::to_string(index)));
-    const KeyTable table = table_of(std::move(entries));
-    EXPECT_EQ(table.size(), 5000U);
-    for (int index = 0; index < 5000; ++index) {
-        const Entry* found = table.authenticate("sk-" + std::to_string(index), noon);
-        ASSERT_NE(found, nullptr) << index;
-        EXPECT_EQ(found->caller.key, "key" + std::to_string(index));
-    }
+        keys.push_back({.name = "key" + std::to_string(index), .secret = "sk-" + std::to_string(index)});
+    const KeyTable table = table_of({}, {}, keys);
+    EXPECT_EQ(table.layers()[2].keys().size(), 5000U);
+    for (int index = 0; index < 5000; ++index)
+        ASSERT_EQ(caller_of(table, "sk-" + std::to_string(index)), "key" + std::to_string(index));
     for (int index = 5000; index < 6000; ++index)
-        EXPECT_EQ(table.authenticate("sk-" + std::to_string(index), noon), nullptr);
+        EXPECT_FALSE(table.authenticate("sk-" + std::to_string(index), noon));
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
+#include "base/time.h"
 #include "cli/check_command.h"
+#include "cli/key_command.h"
 #include "cli/serve_command.h"
 #include "cli/version_command.h"
 
@@ -32,6 +34,9 @@ int main(int argc, char** argv) {
     check_command->add_flag("--schema", check.schema, "Print the JSON Schema of the configuration file instead");
     check_config->required(false);
 
+    weir::cli::KeyOptions key;
+    auto* key_command = weir::cli::add_key_command(app, key);
+
     auto* version_command = app.add_subcommand("version", "Print version, build, compiler and library versions.");
 
     try {
@@ -41,6 +46,7 @@ int main(int argc, char** argv) {
         return code == 0 ? 0 : exit_usage;
     }
     if (*serve_command) return weir::cli::run_serve(serve);
+    if (*key_command) return weir::cli::run_key(key, {.now = weir::base::wall_now()});
     if (*version_command) {
         weir::cli::print_version(stdout);
         return 0;

@@ -4,8 +4,12 @@
 #include "cli/scrape.h"
 #include "cli/signals.h"
 #include "config/config.h"
+#include "control/key_refresh.h"
+#include "control/ticker.h"
+#include "gateway/caller_keys.h"
 #include "gateway/worker.h"
 #include "ledger/ledger.h"
+#include "store/sqlite_key_feed.h"
 #include "store/sqlite_store.h"
 
 #include <fmt/format.h>
@@ -24,6 +28,8 @@ using base::Status;
 
 constexpr int exit_invalid = 1;
 constexpr int exit_environment = 3;
+// Changes of keys take effect within 2 s; this leaves time for a busy machine.
+constexpr std::chrono::milliseconds key_refresh_interval{250};
 
 // One line on standard error for each thing an operator may want to know; the access log has the requests.
 void say(std::string_view text) {
@@ -45,7 +51,14 @@ public:
 
 private:
     Status open_ledger(const config::Config& config);
-    Status start_workers(io::ListenerSet listeners);
+    Result<auth::KeyRegistry::Table> load_keys();
+    Status start_workers(io::ListenerSet listeners, auth::KeyRegistry::Table keys);
+    void start_key_refresh();
+    struct Loaded {
+        std::shared_ptr<const gateway::Snapshot> snapshot;
+        auth::KeySet keys;
+    };
+    Result<Loaded> load_again();
     void reload();
     [[nodiscard]] std::string metrics() const;
     [[nodiscard]] std::shared_ptr<const gateway::Snapshot> snapshot() const {
@@ -59,7 +72,9 @@ private:
     mutable std::mutex mutex_;
     std::shared_ptr<const gateway::Snapshot> snapshot_;
     std::unique_ptr<ledger::Ledger> ledger_;
+    std::unique_ptr<control::KeyRefresh> keys_;
     std::unique_ptr<gateway::WorkerGroup> workers_;
+    std::unique_ptr<control::Ticker> key_ticker_;
     std::unique_ptr<ControlPlane> control_;
     std::atomic<bool> draining_{false};
     std::atomic<bool> last_reload_successful_{true};
@@ -103,7 +118,25 @@ Status Daemon::open_ledger(const config::Config& config) {
     return {};
 }
 
-Status Daemon::start_workers(io::ListenerSet listeners) {
+Result<auth::KeyRegistry::Table> Daemon::load_keys() {
+    auto configured = gateway::configured_keys(snapshot_->config);
+    if (!configured) return std::unexpected{std::move(configured).error()};
+    const auto open = [path = snapshot_->config.store.sqlite_path()]() -> Result<std::unique_ptr<ports::KeyFeed>> {
+        auto feed = store::SqliteKeyFeed::open(path);
+        if (!feed) return std::unexpected{std::move(feed).error()};
+        return *std::move(feed);
+    };
+    keys_ = std::make_unique<control::KeyRefresh>(
+        control::KeyRefreshHooks{.open_feed = open, .report = [](std::string_view text) { say(text); }});
+    return keys_->load(*std::move(configured), gateway::key_binder(snapshot_));
+}
+
+void Daemon::start_key_refresh() {
+    keys_->publish_to([this](const auth::KeyRegistry::Table& table) { workers_->publish_keys(table); });
+    key_ticker_ = std::make_unique<control::Ticker>(key_refresh_interval, [this] { keys_->refresh(); });
+}
+
+Status Daemon::start_workers(io::ListenerSet listeners, auth::KeyRegistry::Table keys) {
     const auto& server = snapshot_->config.server;
     gateway::WorkerOptions options;
     options.workers = worker_count(server.workers);
@@ -114,7 +147,8 @@ Status Daemon::start_workers(io::ListenerSet listeners) {
         const auto found = table->find({.pool = std::string{pool}, .url = std::string{replica}});
         return found == table->end() ? std::string{} : found->second.engine_version;
     };
-    auto workers = gateway::WorkerGroup::start(std::move(listeners), snapshot_, *ledger_, std::move(options));
+    auto workers = gateway::WorkerGroup::start(
+        std::move(listeners), {.snapshot = snapshot_, .keys = std::move(keys)}, *ledger_, std::move(options));
     if (!workers) return std::unexpected{std::move(workers).error()};
     workers_ = *std::move(workers);
     return {};
@@ -132,7 +166,10 @@ Status Daemon::start(config::Config config) {
     auto made = gateway::make_snapshot(std::move(config), replicas_);
     if (!made) return std::unexpected{std::move(made).error()};
     snapshot_ = *std::move(made);
-    if (auto started = start_workers(*std::move(data)); !started) return started;
+    auto keys = load_keys();
+    if (!keys) return std::unexpected{std::move(keys).error()};
+    if (auto started = start_workers(*std::move(data), *std::move(keys)); !started) return started;
+    start_key_refresh();
     auto control = ControlPlane::start(
         *std::move(metrics_port), snapshot_, board_,
         {.render_metrics = [this] { return metrics(); },
@@ -161,22 +198,33 @@ std::string Daemon::metrics() const {
                           base::monotonic_now());
 }
 
+// A configuration and its keys; none of it is in force yet.
+Result<Daemon::Loaded> Daemon::load_again() {
+    auto config = config::load(config_path_);
+    if (!config) return base::fail(base::ErrorCode::invalid_argument, config.error().format());
+    auto keys = gateway::configured_keys(*config);
+    if (!keys) return std::unexpected{std::move(keys).error()};
+    auto made = gateway::make_snapshot(*std::move(config), replicas_);
+    if (!made) return std::unexpected{std::move(made).error()};
+    return Loaded{.snapshot = *std::move(made), .keys = *std::move(keys)};
+}
+
 void Daemon::reload() {
     ledger_->reopen_access_log();
-    auto config = config::load(config_path_);
-    auto made = config ? gateway::make_snapshot(*std::move(config), replicas_)
-                       : Result<std::shared_ptr<const gateway::Snapshot>>{
-                             base::fail(base::ErrorCode::invalid_argument, config.error().format())};
-    last_reload_successful_.store(made.has_value());
-    if (!made) {
-        say(fmt::format("reload refused, the running configuration stays:\n{}", made.error().message()));
+    auto loaded = load_again();
+    last_reload_successful_.store(loaded.has_value());
+    if (!loaded) {
+        say(fmt::format("reload refused, the running configuration stays:\n{}", loaded.error().message()));
         return;
     }
     {
         const std::scoped_lock lock{mutex_};
-        snapshot_ = *std::move(made);
+        snapshot_ = loaded->snapshot;
     }
-    workers_->publish(snapshot());
+    keys_->reconfigure(std::move(loaded->keys), gateway::key_binder(snapshot()),
+                       [this](auth::KeyRegistry::Table table) {
+                           workers_->publish({.snapshot = snapshot(), .keys = std::move(table)});
+                       });
     control_->publish(snapshot());
     say(fmt::format("configuration {} is in force", snapshot()->config.version_hash));
 }
@@ -200,6 +248,7 @@ void Daemon::stop() {
         static_cast<void>(wait_for_signal(drain.delay));
         workers_->drain(drain.timeout);
     }
+    key_ticker_.reset();
     if (control_) control_->stop();
     if (ledger_) ledger_->stop();
     say("stopped");

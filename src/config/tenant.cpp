@@ -18,14 +18,6 @@ bool Tenant::may_use(std::string_view alias) const noexcept {
 
 namespace {
 
-Choices<model::Permission> permission_choices() {
-    using model::Permission;
-    return {{"debug", Permission::debug},
-            {"priority", Permission::priority},
-            {"workload", Permission::workload},
-            {"cohort", Permission::cohort}};
-}
-
 const Table<Application>& application_table() {
     static const Table<Application> table{
         field("workload", &Application::workload, name(), "The traffic class of its requests."),
@@ -51,7 +43,7 @@ const Table<Key>& key_table() {
         field("team", &Key::team, name(), "One of the tenant's teams."),
         field("application", &Key::application, name(), "One of the team's applications."),
         field("expires", &Key::expires, date(), "The last day, in UTC, on which it works."),
-        field("permissions", &Key::permissions, set_of<model::PermissionSet>(permission_choices()),
+        field("permissions", &Key::permissions, set_of<model::PermissionSet>(named_choices(model::all_permissions)),
               "What it may ask for beyond requests."),
         field("limits", &Key::limits, object(limits_table()), "Limits of this key alone."),
     };

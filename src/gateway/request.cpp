@@ -61,7 +61,7 @@ Request::Request(Services& services, http::RequestSource& source, http::Response
 
 io::Task<void> Request::run() {
     entry_ = authenticate();
-    if (entry_ == nullptr) {
+    if (!entry_) {
         co_await refuse_unauthenticated();
         co_return;
     }
@@ -69,13 +69,14 @@ io::Task<void> Request::run() {
     co_await serve(settlement);
 }
 
-const auth::Entry* Request::authenticate() const {
+std::optional<auth::Entry> Request::authenticate() const {
     const auto& fields = source_.head().fields;
     // Two of a kind are not a choice that we make for the caller.
-    if (fields.count("authorization") > 1 || fields.count("x-api-key") > 1) return nullptr;
+    const bool ambiguous = fields.count("authorization") > 1 || fields.count("x-api-key") > 1;
     const auto secret =
         auth::presented_key({.authorization = fields.find("authorization"), .x_api_key = fields.find("x-api-key")});
-    return snapshot_->keys.authenticate(secret.value_or(""), base::wall_now());
+    // No credential is looked up too, as an empty one, so that every refusal takes the same time.
+    return services_.keys->authenticate(ambiguous ? "" : secret.value_or(""), base::wall_now());
 }
 
 io::Task<void> Request::refuse_unauthenticated() {
@@ -93,7 +94,7 @@ void Request::keep_of_head(Settlement& settlement) {
     auto& record = settlement.record;
     record.request_id = id_;
     record.config_version = snapshot_->config.version_hash;
-    record.caller = entry_->caller;
+    record.caller = std::move(entry_->caller);
     if (const auto id = fields.find("x-request-id")) record.client_request_id = id->substr(0, max_client_id_bytes);
     forwarded_ = forwarded_fields(fields);
     if (forwarded_.trace) record.trace_id = forwarded_.trace->trace_id;

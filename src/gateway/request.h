@@ -17,6 +17,7 @@
 
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace weir::gateway {
@@ -35,7 +36,7 @@ private:
     template <class T>
     using Stage = std::expected<T, Refusal>;
 
-    [[nodiscard]] const auth::Entry* authenticate() const;
+    [[nodiscard]] std::optional<auth::Entry> authenticate() const;
     io::Task<void> refuse_unauthenticated();
     io::Task<void> serve(Settlement& settlement);
     io::Task<void> list_models(Settlement& settlement, const Operation& operation);
@@ -64,7 +65,7 @@ private:
     http::ResponseSink& sink_;
     std::shared_ptr<const Snapshot> snapshot_;
     std::string id_;
-    const auth::Entry* entry_ = nullptr;
+    std::optional<auth::Entry> entry_;  // after authentication; its caller has moved into the record
     ForwardedFields forwarded_;
     std::optional<base::Nanoseconds> client_timeout_;
     std::string body_;

@@ -83,7 +83,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
     const UpstreamBody upstream_body{body_, inspected, member->served_model_json, pool.adapter->needs_include_usage};
     auto allowed = alias.config->client_timeout;
     if (client_timeout_) allowed = std::min(allowed, *client_timeout_);
-    const bool debug = entry_->caller.permissions.contains(model::Permission::debug);
+    const bool debug = settlement.record.caller.permissions.contains(model::Permission::debug);
     const std::string decision = debug ? decision_text(settlement.record.decision) : "";
     AttemptPlan plan{.pool = &pool,
                      .replica = &replica,

@@ -2,6 +2,7 @@
 // Threads: the worker's own, except ledger.submit and the atomics behind slots and counters.
 #pragma once
 
+#include "auth/key_table.h"
 #include "base/random.h"
 #include "gateway/answer.h"
 #include "gateway/inspect.h"
@@ -26,7 +27,8 @@ struct Services {
     Inspector& inspector;
     AnswerReader& reader;
     base::Random& random;
-    std::shared_ptr<const Snapshot> snapshot;  // replaced by the worker's mailbox on reload
+    std::shared_ptr<const Snapshot> snapshot;    // replaced by the worker's mailbox on reload
+    std::shared_ptr<const auth::KeyTable> keys;  // fits the snapshot; replaced with it, and when keys change
     bool draining = false;
     // What is known of a replica's engine, e.g. "0.22.0"; "" = nothing. May be empty.
     std::function<std::string(std::string_view pool, std::string_view replica)> engine_version;

@@ -86,30 +86,6 @@ Alias make_alias(const config::Config& config, const config::Alias& from) {
     return alias;
 }
 
-std::vector<auth::Entry> entries_of(const config::Config& config) {
-    std::vector<auth::Entry> entries;
-    for (std::uint32_t i = 0; i < config.tenants.size(); ++i) {
-        const auto& tenant = config.tenants[i];
-        for (const auto& key : tenant.keys) {
-            auth::Entry entry;
-            entry.digest = key.sha256;
-            entry.expires = key.expires_at();
-            entry.tenant = i;
-            entry.caller = {.tenant = tenant.name,
-                            .team = key.team,
-                            .application = key.application,
-                            .workload = "",
-                            .key = key.name,
-                            .permissions = key.permissions};
-            if (const auto* team = tenant.teams.find(key.team))
-                if (const auto* application = team->applications.find(key.application))
-                    entry.caller.workload = application->workload;
-            entries.push_back(std::move(entry));
-        }
-    }
-    return entries;
-}
-
 }  // namespace
 
 bool Pool::any_replica_usable() const noexcept {
@@ -135,9 +111,6 @@ Result<std::shared_ptr<const Snapshot>> make_snapshot(config::Config config, rou
     for (const auto& tenant : owned.tenants)
         snapshot->tenants.push_back(
             {.config = &tenant, .policy = {.regions = tenant.regions, .data_policies = tenant.requires_data_policies}});
-    auto keys = auth::KeyTable::build(entries_of(owned));
-    if (!keys) return std::unexpected{std::move(keys).error()};
-    snapshot->keys = *std::move(keys);
     return std::shared_ptr<const Snapshot>{std::move(snapshot)};
 }
 

@@ -1,9 +1,9 @@
-// Snapshot: everything a request reads of the configuration, made once and never changed: tables by index, keys by
-// digest, texts ready to be sent. A request takes one and keeps it to its end; reload makes a new one.
+// Snapshot: everything a request reads of the configuration, made once and never changed: tables by index, texts ready
+// to be sent. A request takes one and keeps it to its end; reload makes a new one. Keys change more often than the
+// configuration and are read only at a request's beginning, so they are a table of their own (auth::KeyTable).
 // Threads: any, read only. The replica slots inside are shared between snapshots and are the only thing that moves.
 #pragma once
 
-#include "auth/key_table.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "engine/adapter.h"
@@ -55,7 +55,6 @@ struct Tenant {
 
 struct Snapshot {
     config::Config config;
-    auth::KeyTable keys;  // Entry::tenant indexes `tenants`
     std::vector<Pool> pools;
     std::vector<Alias> aliases;
     std::vector<Tenant> tenants;
@@ -64,8 +63,7 @@ struct Snapshot {
     [[nodiscard]] const Alias* find_alias(std::string_view name) const noexcept;
 };
 
-// Errors: invalid_argument (a replica's host is a name: only `control` resolves names, which comes later; two keys
-// alike).
+// Errors: invalid_argument (a replica's host is a name: only `control` resolves names, which comes later).
 [[nodiscard]] base::Result<std::shared_ptr<const Snapshot>> make_snapshot(config::Config config,
                                                                           routing::ReplicaTable& replicas);
 

@@ -60,11 +60,11 @@ struct WorkerGroup::Shared {
 
 class WorkerGroup::Worker {
 public:
-    Worker(Shared& shared, std::unique_ptr<io::Reactor> reactor, std::shared_ptr<const Snapshot> snapshot)
+    Worker(Shared& shared, std::unique_ptr<io::Reactor> reactor, Tables tables)
         : shared_{shared},
           reactor_{std::move(reactor)},
           upstream_{*reactor_, {}},
-          metrics_{{.dropped_labels = snapshot->config.telemetry.drop_labels}},
+          metrics_{{.dropped_labels = tables.snapshot->config.telemetry.drop_labels}},
           random_{base::Random::from_system()},
           services_{.reactor = *reactor_,
                     .upstream = upstream_,
@@ -73,7 +73,8 @@ public:
                     .inspector = inspector_,
                     .reader = reader_,
                     .random = random_,
-                    .snapshot = std::move(snapshot),
+                    .snapshot = std::move(tables.snapshot),
+                    .keys = std::move(tables.keys),
                     .engine_version = shared.options.engine_version},
           gateway_{services_, shared.options.on_bug},
           server_{*reactor_, gateway_, limits_of(services_.snapshot->config.server.limits)},
@@ -92,11 +93,15 @@ public:
     void join() {
         if (thread_.joinable()) thread_.join();
     }
-    void publish(std::shared_ptr<const Snapshot> snapshot) {
-        reactor_->post([this, next = std::move(snapshot)]() mutable {
-            server_.set_limits(limits_of(next->config.server.limits));
-            services_.snapshot = std::move(next);
+    void publish(Tables tables) {
+        reactor_->post([this, next = std::move(tables)]() mutable {
+            server_.set_limits(limits_of(next.snapshot->config.server.limits));
+            services_.snapshot = std::move(next.snapshot);
+            services_.keys = std::move(next.keys);
         });
+    }
+    void publish_keys(std::shared_ptr<const auth::KeyTable> keys) {
+        reactor_->post([this, next = std::move(keys)]() mutable { services_.keys = std::move(next); });
     }
     void drain(std::chrono::nanoseconds timeout) {
         reactor_->post([this, timeout] {
@@ -182,8 +187,7 @@ io::Task<void> WorkerGroup::Worker::finish(base::Instant deadline) {
 
 WorkerGroup::WorkerGroup(std::unique_ptr<Shared> shared) : shared_{std::move(shared)} {}
 
-base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet listeners,
-                                                              std::shared_ptr<const Snapshot> snapshot,
+base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet listeners, Tables tables,
                                                               ledger::Ledger& ledger, WorkerOptions options) {
     const std::size_t count = options.workers;
     auto shared = std::unique_ptr<Shared>{new Shared{.ledger = ledger, .options = std::move(options)}};
@@ -191,7 +195,7 @@ base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet li
     for (std::size_t i = 0; i < count; ++i) {
         auto reactor = io::Reactor::create();
         if (!reactor) return std::unexpected{std::move(reactor).error()};
-        group->workers_.push_back(std::make_unique<Worker>(*group->shared_, *std::move(reactor), snapshot));
+        group->workers_.push_back(std::make_unique<Worker>(*group->shared_, *std::move(reactor), tables));
     }
     for (std::size_t i = 0; i < count; ++i)
         group->workers_[i]->listen(listeners.take(i), [workers = &group->workers_]() -> Worker& {
@@ -205,9 +209,14 @@ base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet li
 
 WorkerGroup::~WorkerGroup() { drain(std::chrono::seconds{0}); }
 
-void WorkerGroup::publish(std::shared_ptr<const Snapshot> snapshot) {
+void WorkerGroup::publish(const Tables& tables) {
     for (auto& worker : workers_)
-        worker->publish(snapshot);
+        worker->publish(tables);
+}
+
+void WorkerGroup::publish_keys(const std::shared_ptr<const auth::KeyTable>& keys) {
+    for (auto& worker : workers_)
+        worker->publish_keys(keys);
 }
 
 // The workers stay, ended, until the group goes: a scrape on another thread may still read their numbers.

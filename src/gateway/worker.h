@@ -3,6 +3,7 @@
 // Threads: the group's members are called from one thread (the composition root's), except counts and collect().
 #pragma once
 
+#include "auth/key_table.h"
 #include "base/result.h"
 #include "gateway/snapshot.h"
 #include "io/listener.h"
@@ -26,19 +27,26 @@ struct WorkerOptions {
     std::function<void(const std::string&)> on_bug;                                               // any thread
 };
 
+// What requests read; both parts of one configuration.
+struct Tables {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const auth::KeyTable> keys;
+};
+
 class WorkerGroup {
 public:
     // Starts the threads. `ledger` outlives the group. Errors: unavailable.
-    [[nodiscard]] static base::Result<std::unique_ptr<WorkerGroup>> start(io::ListenerSet listeners,
-                                                                          std::shared_ptr<const Snapshot> snapshot,
+    [[nodiscard]] static base::Result<std::unique_ptr<WorkerGroup>> start(io::ListenerSet listeners, Tables tables,
                                                                           ledger::Ledger& ledger,
                                                                           WorkerOptions options);
     WorkerGroup(const WorkerGroup&) = delete;
     WorkerGroup& operator=(const WorkerGroup&) = delete;
     ~WorkerGroup();
 
-    // New requests read this snapshot; requests in flight keep theirs.
-    void publish(std::shared_ptr<const Snapshot> snapshot);
+    // New requests read these; requests in flight keep what they have.
+    void publish(const Tables& tables);
+    // The same for keys alone. May be called from another thread than the rest, but not while publish() is.
+    void publish_keys(const std::shared_ptr<const auth::KeyTable>& keys);
     // Closes the listeners (after what the kernel has queued), refuses new requests, finishes those in flight, cuts
     // what is left after `timeout`, and ends the threads. Returns when all have ended.
     void drain(std::chrono::nanoseconds timeout);

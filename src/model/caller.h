@@ -1,12 +1,21 @@
 // Caller: who is asking, as the key says. Names come from the configuration only, so they may be labels.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace weir::model {
 
 enum class Permission : std::uint8_t { debug, priority, workload, cohort };
+
+inline constexpr std::array all_permissions{Permission::debug, Permission::priority, Permission::workload,
+                                            Permission::cohort};
+[[nodiscard]] std::string_view name_of(Permission permission) noexcept;
+// nullopt = there is no such permission.
+[[nodiscard]] std::optional<Permission> permission_of(std::string_view name) noexcept;
 
 class PermissionSet {
 public:

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace weir::store {
 
@@ -20,7 +21,9 @@ using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
 [[nodiscard]] inline std::unexpected<base::Error> sqlite_error(sqlite3* database, std::string what) {
-    return base::fail(base::ErrorCode::unavailable, std::move(what) + ": " + sqlite3_errmsg(database));
+    const bool busy = sqlite3_errcode(database) == SQLITE_BUSY;
+    return base::fail(base::ErrorCode::unavailable,
+                      std::move(what) + ": " + sqlite3_errmsg(database) + (busy ? " by another process" : ""));
 }
 
 [[nodiscard]] inline base::Status execute(sqlite3* database, const char* sql) {
@@ -33,6 +36,18 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
     if (sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK)
         return sqlite_error(database, "store");
     return Statement{statement};
+}
+
+// Texts are not copied: they live until the statement has run.
+inline int bind_text(sqlite3_stmt* statement, int index, std::string_view text) {
+    return sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+}
+
+// "" for NULL; valid until the statement's next step.
+[[nodiscard]] inline std::string_view text_of(sqlite3_stmt* row, int index) {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, index));
+    if (text == nullptr) return {};
+    return {text, static_cast<std::size_t>(sqlite3_column_bytes(row, index))};
 }
 
 }  // namespace weir::store

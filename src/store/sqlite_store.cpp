@@ -5,12 +5,8 @@
 #include "store/sqlite_handle.h"
 #include "telemetry/record_json.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,47 +14,8 @@ namespace weir::store {
 
 namespace {
 
-using base::ErrorCode;
 using base::Result;
 using base::Status;
-
-Result<int> schema_version(sqlite3* database) {
-    auto statement = prepare(database, "PRAGMA user_version");
-    if (!statement) return std::unexpected{std::move(statement).error()};
-    if (sqlite3_step(statement->get()) != SQLITE_ROW) return sqlite_error(database, "schema version");
-    return sqlite3_column_int(statement->get(), 0);
-}
-
-// From `version` to the newest, within one transaction.
-Status migrate_from(sqlite3* database, int version) {
-    const auto migrations = record_migrations();
-    const int newest = static_cast<int>(migrations.size());
-    if (version > newest) {
-        constexpr std::string_view text =
-            "its schema is version {}, newer than the {} that this weir knows; use the weir that wrote it";
-        return base::fail(ErrorCode::unavailable, fmt::format(text, version, newest));
-    }
-    for (int next = version; next < newest; ++next) {
-        const auto sql =
-            fmt::format("{}; PRAGMA user_version = {}", migrations[static_cast<std::size_t>(next)], next + 1);
-        if (auto step = execute(database, sql.c_str()); !step) return step;
-    }
-    return {};
-}
-
-Status migrate(sqlite3* database) {
-    // Immediate, so that two processes that start together do not both migrate.
-    if (auto begun = execute(database, "BEGIN IMMEDIATE"); !begun) return begun;
-    const auto version = schema_version(database);
-    auto migrated = version ? migrate_from(database, *version) : Status{std::unexpected{version.error()}};
-    auto ended = execute(database, migrated ? "COMMIT" : "ROLLBACK");
-    return migrated ? ended : migrated;
-}
-
-// Texts are not copied: they live until the statement has run.
-int bind_text(sqlite3_stmt* statement, int index, std::string_view text) {
-    return sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
-}
 
 int bind(sqlite3_stmt* statement, int index, const ColumnValue& value) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return sqlite3_bind_int64(statement, index, *number);
@@ -68,41 +25,9 @@ int bind(sqlite3_stmt* statement, int index, const ColumnValue& value) {
     return sqlite3_bind_null(statement, index);
 }
 
-// SQLite would create the file readable for all; its -wal and -shm files take over the mode of this one.
-Status create_private_file(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (descriptor < 0) {
-        const auto why = std::error_code(errno, std::generic_category()).message();
-        return base::fail(ErrorCode::unavailable, "cannot be opened: " + why);
-    }
-    ::close(descriptor);
-    return {};
-}
-
-Result<Database> open_database(const std::string& path, const SqliteOptions& options) {
-    if (path.empty() || path == ":memory:")
-        return base::fail(ErrorCode::unavailable, "records need a file, write sqlite:PATH");
-    if (auto created = create_private_file(path); !created) return std::unexpected{std::move(created).error()};
-    sqlite3* raw = nullptr;
-    const int opened = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-    Database database{raw};
-    if (opened != SQLITE_OK) return sqlite_error(raw, "cannot be opened");
-    sqlite3_busy_timeout(raw, static_cast<int>(options.busy_timeout.count()));
-    std::string setup = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;";
-    if (options.max_pages != 0) setup += fmt::format("PRAGMA max_page_count = {};", options.max_pages);
-    if (auto set = execute(raw, setup.c_str()); !set) return std::unexpected{std::move(set).error()};
-    return database;
-}
-
 // A row that breaks a rule of the table or is too big will never fit; every other failure may pass.
 bool never_acceptable(int result) noexcept {
     return result == SQLITE_CONSTRAINT || result == SQLITE_TOOBIG || result == SQLITE_MISMATCH;
-}
-
-std::string_view text_of(sqlite3_stmt* row, int index) {
-    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, index));
-    if (text == nullptr) return {};
-    return {text, static_cast<std::size_t>(sqlite3_column_bytes(row, index))};
 }
 
 void write_member(base::JsonWriter& json, const Column& column, sqlite3_stmt* row, int index) {
@@ -146,13 +71,10 @@ SqliteStore::~SqliteStore() = default;
 std::uint64_t SqliteStore::skipped() const noexcept { return state_->skipped; }
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const SqliteOptions& options) {
-    const auto where = fmt::format("store {}", path);
-    auto database = open_database(path, options);
-    if (!database) return std::unexpected{std::move(database).error().within(where)};
-    auto* raw = database->get();
-    if (auto migrated = migrate(raw); !migrated) return std::unexpected{std::move(migrated).error().within(where)};
-    auto insert = prepare(raw, insert_record_sql());
-    if (!insert) return std::unexpected{std::move(insert).error().within(where)};
+    auto database = open_sqlite(path, options);
+    if (!database) return std::unexpected{std::move(database).error()};
+    auto insert = prepare(database->get(), insert_record_sql());
+    if (!insert) return std::unexpected{std::move(insert).error().within(fmt::format("store {}", path))};
     auto state = std::make_unique<State>(*std::move(database), *std::move(insert));
     return std::unique_ptr<SqliteStore>{new SqliteStore{std::move(state)}};
 }

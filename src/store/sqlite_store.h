@@ -4,18 +4,13 @@
 #pragma once
 
 #include "ports/record_store.h"
+#include "store/sqlite_database.h"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 namespace weir::store {
-
-struct SqliteOptions {
-    std::chrono::milliseconds busy_timeout{2000};  // wait for another process's lock before insert() fails
-    std::uint32_t max_pages = 0;                   // cap on the file, in pages of 4 KiB; 0 = SQLite's own
-};
 
 class SqliteStore final : public ports::RecordStore {
 public:

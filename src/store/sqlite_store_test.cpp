@@ -1,5 +1,6 @@
 #include "store/sqlite_store.h"
 
+#include "store/migrations.h"
 #include "store/record_columns.h"
 #include "store/sqlite_handle.h"
 #include "telemetry/record_json.h"
@@ -199,7 +200,7 @@ TEST_F(SqliteStoreTest, OpeningAgainChangesNothing) {
     ASSERT_TRUE(open()->insert(std::array{full_record()}));
     const auto store = open();
     EXPECT_EQ(rows(), 1);
-    EXPECT_EQ(number(other().get(), "PRAGMA user_version"), static_cast<std::int64_t>(record_migrations().size()));
+    EXPECT_EQ(number(other().get(), "PRAGMA user_version"), migrations().back().number);
 }
 
 TEST_F(SqliteStoreTest, AMigrationIsAllOrNothing) {
