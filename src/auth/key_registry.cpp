@@ -17,9 +17,7 @@ std::shared_ptr<const KeySet> shared(KeySet keys) { return std::make_shared<cons
 
 }  // namespace
 
-void KeyRegistry::publish() {
-    replaced_.push_back(std::exchange(table_, std::make_shared<const KeyTable>(layers_)));
-}
+void KeyRegistry::publish() { replaced_.push_back(std::exchange(table_, std::make_shared<const KeyTable>(layers_))); }
 
 void KeyRegistry::configure(KeySet keys, Binder binder) {
     binder_ = std::move(binder);

@@ -159,11 +159,10 @@ base::Status KeySetBuilder::settle_twins(Twins twins) {
         }
         if (twins == Twins::last_wins) continue;
         const auto tenant = [&](const KeyRecord& record) { return set_.scopes_[record.scope].tenant; };
-        return base::fail(
-            base::ErrorCode::invalid_argument,
-            fmt::format("the keys '{}' of tenant '{}' and '{}' of tenant '{}' have the same secret",
-                        set_.name_of(records[at]), tenant(records[at]), set_.name_of(records[at + 1]),
-                        tenant(records[at + 1])));
+        return base::fail(base::ErrorCode::invalid_argument,
+                          fmt::format("the keys '{}' of tenant '{}' and '{}' of tenant '{}' have the same secret",
+                                      set_.name_of(records[at]), tenant(records[at]), set_.name_of(records[at + 1]),
+                                      tenant(records[at + 1])));
     }
     records.resize(kept);
     return {};

@@ -63,7 +63,8 @@ TEST(KeySet, FindsAllAndNothingElseAtEverySize) {
 }
 
 TEST(KeySet, OfTwoRowsWithOneDigestTheLaterOneCounts) {
-    const KeySet set = set_of({{.name = "first", .secret = "a"}, {.name = "x", .secret = "b"}, {.name = "last", .secret = "a"}});
+    const KeySet set =
+        set_of({{.name = "first", .secret = "a"}, {.name = "x", .secret = "b"}, {.name = "last", .secret = "a"}});
     EXPECT_EQ(set.size(), 2U);
     EXPECT_EQ(name_in(set, "a"), "last");
 }

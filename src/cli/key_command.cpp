@@ -261,8 +261,8 @@ int KeyCommand::rotate() {
     auto key = find_key();
     if (!key) return fail(key.error());
     const auto secret = fresh_secret();
-    const auto rotated = store_->rotate(
-        {.id = key->id, .digest = base::sha256(secret), .now = context_.now, .old_until = *old_until});
+    const auto rotated =
+        store_->rotate({.id = key->id, .digest = base::sha256(secret), .now = context_.now, .old_until = *old_until});
     if (!rotated) return fail(rotated.error());
     key->changed = context_.now;
     key->previous_until = *old_until;

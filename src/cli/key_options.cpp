@@ -8,7 +8,8 @@ namespace {
 
 void add_common(CLI::App* command, KeyOptions& options) {
     command->add_option("--config", options.config_path, "The configuration file: says where the store is");
-    command->add_option("--store", options.store_url, "The store, such as sqlite:weir.db (default: the configuration's)");
+    command->add_option("--store", options.store_url,
+                        "The store, such as sqlite:weir.db (default: the configuration's)");
     command->add_option("--format", options.format, "table (for people) or json")
         ->check(CLI::IsMember({"table", "json"}));
 }
@@ -22,15 +23,17 @@ CLI::App* add_action(CLI::App* key, const std::string& name, const std::string& 
 }
 
 void add_create(CLI::App* key, KeyOptions& options) {
-    auto* create = add_action(key, "create",
-                              "Make a key and print its secret, once, on standard output. With --config its tenant, team "
-                              "and application are checked.",
-                              options, KeyAction::create);
+    auto* create =
+        add_action(key, "create",
+                   "Make a key and print its secret, once, on standard output. With --config its tenant, team "
+                   "and application are checked.",
+                   options, KeyAction::create);
     create->add_option("--name", options.name, "What it is called in records; unique within the tenant")->required();
     create->add_option("--tenant", options.tenant, "Whose key it is")->required();
     create->add_option("--team", options.team, "One of the tenant's teams");
     create->add_option("--application", options.application, "One of the team's applications");
-    create->add_option("--workload", options.workload, "The traffic class of its requests (default: the application's)");
+    create->add_option("--workload", options.workload,
+                       "The traffic class of its requests (default: the application's)");
     create->add_option("--expires", options.expires,
                        "The last day on which it works, in UTC (2027-06-30), or how long it works (90d)");
     create->add_option("--permission", options.permissions, "What it may ask for beyond requests; may be repeated")
@@ -56,13 +59,14 @@ void add_which(CLI::App* command, KeyOptions& options) {
 }  // namespace
 
 CLI::App* add_key_command(CLI::App& app, KeyOptions& options) {
-    auto* key = app.add_subcommand(
-        "key", "Make, list, revoke and rotate caller keys. A running gateway follows within 2 s.");
+    auto* key =
+        app.add_subcommand("key", "Make, list, revoke and rotate caller keys. A running gateway follows within 2 s.");
     key->require_subcommand(1);
     add_create(key, options);
     add_list(key, options);
-    add_which(add_action(key, "revoke", "Make a key and all its secrets useless, for good.", options, KeyAction::revoke),
-              options);
+    add_which(
+        add_action(key, "revoke", "Make a key and all its secrets useless, for good.", options, KeyAction::revoke),
+        options);
     auto* rotate = add_action(key, "rotate", "Give a key a new secret and print it, once, on standard output.", options,
                               KeyAction::rotate);
     add_which(rotate, options);

@@ -34,8 +34,8 @@ Result<model::PermissionSet> permissions_of(const std::vector<std::string>& word
         std::vector<std::string_view> names;
         for (const auto permission : model::all_permissions)
             names.push_back(model::name_of(permission));
-        return base::fail(ErrorCode::invalid_argument, fmt::format("--permission {}: expected {}", base::quoted(word),
-                                                                   base::join_or(names)));
+        return base::fail(ErrorCode::invalid_argument,
+                          fmt::format("--permission {}: expected {}", base::quoted(word), base::join_or(names)));
     }
     return permissions;
 }

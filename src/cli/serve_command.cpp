@@ -147,8 +147,8 @@ Status Daemon::start_workers(io::ListenerSet listeners, auth::KeyRegistry::Table
         const auto found = table->find({.pool = std::string{pool}, .url = std::string{replica}});
         return found == table->end() ? std::string{} : found->second.engine_version;
     };
-    auto workers = gateway::WorkerGroup::start(
-        std::move(listeners), {.snapshot = snapshot_, .keys = std::move(keys)}, *ledger_, std::move(options));
+    auto workers = gateway::WorkerGroup::start(std::move(listeners), {.snapshot = snapshot_, .keys = std::move(keys)},
+                                               *ledger_, std::move(options));
     if (!workers) return std::unexpected{std::move(workers).error()};
     workers_ = *std::move(workers);
     return {};

@@ -105,9 +105,10 @@ void KeyRefresh::warn_of_unusable_keys() {
     if (scopes == warned_) return;
     warned_ = std::move(scopes);
     for (std::size_t i = 0; i < std::min(warned_.size(), most_warnings); ++i)
-        hooks_.report(fmt::format("warning: the store has keys of {}, which the configuration does not know; they are "
-                                  "refused until it does",
-                                  text_of(warned_[i])));
+        hooks_.report(
+            fmt::format("warning: the store has keys of {}, which the configuration does not know; they are "
+                        "refused until it does",
+                        text_of(warned_[i])));
     if (warned_.size() > most_warnings)
         hooks_.report(fmt::format("warning: and of {} more", warned_.size() - most_warnings));
 }

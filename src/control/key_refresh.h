@@ -30,7 +30,8 @@ public:
     explicit KeyRefresh(KeyRefreshHooks hooks) : hooks_{std::move(hooks)} {}
 
     // At start: the configuration's keys and all of the store's. Errors: those of the feed.
-    [[nodiscard]] base::Result<auth::KeyRegistry::Table> load(auth::KeySet configured, auth::KeyRegistry::Binder binder);
+    [[nodiscard]] base::Result<auth::KeyRegistry::Table> load(auth::KeySet configured,
+                                                              auth::KeyRegistry::Binder binder);
     // Where later tables go: called by refresh() and reconfigure(), one at a time.
     void publish_to(Publish publish);
     // Reload. `publish` is called in place of the usual one, so that the table goes out together with what it fits.
@@ -49,8 +50,8 @@ private:
     Publish publish_;
     auth::KeyRegistry registry_;
     std::unique_ptr<ports::KeyFeed> feed_;
-    std::int64_t version_ = 0;   // of the store's changes that registry_ has; 0 = none at all
-    bool all_read_ = false;      // from the feed that is open
+    std::int64_t version_ = 0;  // of the store's changes that registry_ has; 0 = none at all
+    bool all_read_ = false;  // from the feed that is open
     bool failing_ = false;
     std::vector<auth::Scope> warned_;  // of what the operator has been told that it cannot be used
 };

@@ -41,6 +41,7 @@ constexpr model::EndpointSet generating = set_of(
 constexpr Adapter vllm{
     .engine = Engine::vllm,
     .needs_include_usage = true,
+    .usage_counts_all_choices = true,
     .private_members = vllm_private,
     .request_id_member = {},
     .withheld_headers = vllm_withheld,
@@ -55,6 +56,7 @@ constexpr Adapter vllm{
 constexpr Adapter sglang{
     .engine = Engine::sglang,
     .needs_include_usage = true,
+    .usage_counts_all_choices = true,
     .private_members = sglang_private,
     .request_id_member = "rid",
     .withheld_headers = sglang_withheld,
@@ -69,6 +71,7 @@ constexpr Adapter sglang{
 constexpr Adapter llamacpp{
     .engine = Engine::llamacpp,
     .needs_include_usage = false,
+    .usage_counts_all_choices = false,
     .private_members = llamacpp_private,
     .request_id_member = {},
     .withheld_headers = llamacpp_withheld,
@@ -85,6 +88,7 @@ constexpr Adapter llamacpp{
 constexpr Adapter openai{
     .engine = Engine::openai,
     .needs_include_usage = true,
+    .usage_counts_all_choices = true,
     .private_members = openai_private,
     .request_id_member = {},
     .withheld_headers = {},

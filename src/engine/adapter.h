@@ -20,6 +20,9 @@ struct Adapter {
     // on the finish event tell the same, and asking for usage moves them to another event.
     bool needs_include_usage = true;
 
+    // The usage of an answer with several choices counts all of them. llama.cpp: false, it tells that of one.
+    bool usage_counts_all_choices = true;
+
     // Root members of responses and stream events that are the engine's own business (speculative statistics, timings,
     // versions, internal addresses); removed unless the caller has the debug permission.
     std::span<const std::string_view> private_members;

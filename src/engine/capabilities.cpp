@@ -30,8 +30,13 @@ private:
 
 constexpr Methods speculating{SpeculationMethod::mtp,    SpeculationMethod::eagle,       SpeculationMethod::eagle3,
                               SpeculationMethod::dflash, SpeculationMethod::draft_model, SpeculationMethod::ngram,
-                              SpeculationMethod::suffix, SpeculationMethod::medusa,      SpeculationMethod::other};
+                              SpeculationMethod::suffix, SpeculationMethod::medusa,      SpeculationMethod::dspark,
+                              SpeculationMethod::other};
 constexpr Methods mtp{SpeculationMethod::mtp};
+constexpr Methods every_method{SpeculationMethod::none,   SpeculationMethod::mtp,    SpeculationMethod::eagle,
+                               SpeculationMethod::eagle3, SpeculationMethod::dflash, SpeculationMethod::draft_model,
+                               SpeculationMethod::ngram,  SpeculationMethod::suffix, SpeculationMethod::medusa,
+                               SpeculationMethod::dspark, SpeculationMethod::other};
 // SGLang's NEXTN is its EAGLE with the model's own MTP layers.
 constexpr Methods eagle_like{SpeculationMethod::mtp, SpeculationMethod::eagle, SpeculationMethod::eagle3};
 
@@ -71,6 +76,7 @@ constexpr std::array vllm_rows{
     Row{Feature::best_of, speculating, first, open_end, Capability::rejected, "documented as not supported"},
     Row{Feature::media, eagle_like, first, open_end, Capability::degraded, "drafter text-only in places"},
     Row{Feature::reasoning, speculating, {0, 21, 0}, open_end, Capability::ok, "vllm#34668"},
+    Row{Feature::tokenize_content, every_method, first, open_end, Capability::rejected, "`prompt` or `messages`"},
 };
 
 // SGLang 0.5.15, facts/engines.md 3.2.
@@ -80,20 +86,23 @@ constexpr std::array sglang_rows{
     Row{Feature::logit_bias, speculating, first, open_end, Capability::ok, "applied"},
     Row{Feature::logprobs, eagle_like, {0, 5, 15}, open_end, Capability::ok, "sglang#19801"},
     Row{Feature::structured_output, eagle_like, {0, 5, 0}, open_end, Capability::ok, "sglang#6499"},
+    Row{Feature::encoding_format, every_method, first, open_end, Capability::ignored, "always lists of numbers"},
+    Row{Feature::tokenize_messages, every_method, first, open_end, Capability::rejected, "`prompt` is required"},
+    Row{Feature::tokenize_content, every_method, first, open_end, Capability::rejected, "`prompt` is required"},
 };
 
 // llama.cpp, facts/engines.md 3.3 and facts/llamacpp-wire.md. The rows for every method are not about speculation: the
 // server has never known these parameters. Unknown members are accepted and ignored; three have a refusal of their own.
-constexpr Methods every_method{SpeculationMethod::none,   SpeculationMethod::mtp,    SpeculationMethod::eagle,
-                               SpeculationMethod::eagle3, SpeculationMethod::dflash, SpeculationMethod::draft_model,
-                               SpeculationMethod::ngram,  SpeculationMethod::suffix, SpeculationMethod::medusa,
-                               SpeculationMethod::other};
 constexpr std::array llamacpp_rows{
     Row{Feature::prompt_logprobs, every_method, first, open_end, Capability::ignored, "unknown members are ignored"},
     Row{Feature::min_tokens, every_method, first, open_end, Capability::ignored, "unknown members are ignored"},
     Row{Feature::echo, every_method, first, open_end, Capability::rejected, "refused by the server"},
     Row{Feature::best_of, every_method, first, open_end, Capability::rejected, "refused by the server"},
     Row{Feature::suffix, every_method, first, open_end, Capability::rejected, "refused by the server"},
+    Row{Feature::dimensions, every_method, first, open_end, Capability::ignored, "unknown members are ignored"},
+    // Without `content` the answer is an empty list of tokens, not an error.
+    Row{Feature::tokenize_prompt, every_method, first, open_end, Capability::ignored, "`content` is read, only"},
+    Row{Feature::tokenize_messages, every_method, first, open_end, Capability::ignored, "`content` is read, only"},
     Row{Feature::logprobs, speculating, first, open_end, Capability::wrong,
         "llama.cpp#27972: 0.0 for speculated tokens"},
     Row{Feature::media, speculating, first, open_end, Capability::rejected, "image embeddings throw"},

@@ -180,6 +180,15 @@ struct AnswerReader::State {
         note_output(raw.size(), false);
     }
 
+    // vLLM with return_token_ids: all that shows of a token without text.
+    void read_token_ids(json::value value) {
+        json::array array;
+        std::size_t count = 0;
+        if (value.get_array().get(array) || array.count_elements().get(count) || count == 0) return;
+        answer.token_ids = answer.token_ids.value_or(0) + count;
+        answer.carries_output = true;
+    }
+
     void read_choice(json::value value) {
         std::uint64_t index = 0;
         bool finished = false;
@@ -190,6 +199,8 @@ struct AnswerReader::State {
                 read_delta(inner);
             } else if (name == "text") {
                 note_string(inner, true);
+            } else if (name == "token_ids") {
+                read_token_ids(inner);
             } else if (name == "finish_reason") {
                 std::string_view reason;
                 if (inner.get_string().get(reason) || reason.empty()) return;
@@ -197,7 +208,8 @@ struct AnswerReader::State {
                 finished = true;
             }
         });
-        const std::uint64_t bit = 1ULL << std::min<std::uint64_t>(index, 63);
+        if (index >= 64) return answer.far_choices.push_back({.index = index, .finished = finished});
+        const std::uint64_t bit = 1ULL << index;
         answer.seen_choices |= bit;
         if (finished) answer.finished_choices |= bit;
     }
@@ -280,9 +292,12 @@ struct AnswerReader::State {
 
     void reset() {
         auto edits = std::move(answer.edits);
+        auto far_choices = std::move(answer.far_choices);
         edits.clear();
+        far_choices.clear();
         answer = Answer{};
         answer.edits = std::move(edits);
+        answer.far_choices = std::move(far_choices);
         members.clear();
     }
 };

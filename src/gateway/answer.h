@@ -44,15 +44,23 @@ struct AnswerPolicy {
     bool wants_only_string = false;                      // Answer::only_string is of use
 };
 
+// One choice of the answer.
+struct ChoiceMark {
+    std::uint64_t index = 0;
+    bool finished = false;
+};
+
 struct Answer {
     bool is_object = false;          // false: not JSON, or not an object
     bool has_error = false;          // a root `error` that is not null
     bool usage_only = false;         // `choices` is an empty array and `usage` is there
-    bool carries_output = false;     // content, reasoning, refusal or tool call
+    bool carries_output = false;     // content, reasoning, refusal, tool call, or ids of tokens
     bool visible_output = false;     // content or refusal: what a client shows
     std::size_t output_bytes = 0;    // of the output, as JSON text
     std::uint64_t seen_choices = 0;      // bit i: choice i (< 64) occurred
     std::uint64_t finished_choices = 0;  // bit i: choice i has a finish reason
+    std::vector<ChoiceMark> far_choices;  // those from 64 on
+    std::optional<std::uint64_t> token_ids;  // how many the choices list, where the engine was asked to list them
     std::string finish_reason;           // the last one
     Usage usage;
     SpeculationUsage speculation;

@@ -107,6 +107,55 @@ TEST(Answer, ReadsFinishReasonsPerChoice) {
     EXPECT_EQ(read(R"({"choices":[{"index":0,"finish_reason":""}]})").answer.finished_choices, 0U);
 }
 
+TEST(Answer, ChoicesBeyondAWordOfBitsAreListed) {
+    const auto answer = read(R"({"choices":[{"index":63,"finish_reason":"stop"},{"index":64,"finish_reason":null},)"
+                             R"({"index":18446744073709551615,"finish_reason":"length"},{"index":-1}]})")
+                            .answer;
+    EXPECT_EQ(answer.seen_choices, 1ULL << 63U | 1U);
+    EXPECT_EQ(answer.finished_choices, 1ULL << 63U);
+    ASSERT_EQ(answer.far_choices.size(), 2U);
+    EXPECT_EQ(answer.far_choices[0].index, 64U);
+    EXPECT_FALSE(answer.far_choices[0].finished);
+    EXPECT_TRUE(answer.far_choices[1].finished);
+}
+
+TEST(Answer, TokenIdsAreOutputEvenWithoutText) {
+    const auto ids =
+        read(R"({"choices":[{"index":0,"text":"","token_ids":[5,6]},{"index":1,"token_ids":[7]}]})").answer;
+    EXPECT_TRUE(ids.carries_output);
+    EXPECT_FALSE(ids.visible_output);
+    EXPECT_EQ(ids.token_ids, 3U);
+    for (const std::string_view none : {"null", "[]", "7", "{}"}) {
+        const auto answer =
+            read("{\"choices\":[{\"index\":0,\"text\":\"\",\"token_ids\":" + std::string{none} + "}]}").answer;
+        EXPECT_FALSE(answer.carries_output) << none;
+        EXPECT_EQ(answer.token_ids, std::nullopt) << none;
+    }
+}
+
+TEST(Answer, UsageOfWrongTypesIsNone) {
+    for (const std::string_view wrong : {R"("7")", "7.5", "-7", "true", "[7]", R"({"n":7})", "null", "1e3"}) {
+        const auto answer = read("{\"usage\":{\"prompt_tokens\":" + std::string{wrong} +
+                                 ",\"completion_tokens\":5,\"prompt_tokens_details\":" + std::string{wrong} + "}}")
+                                .answer;
+        EXPECT_TRUE(answer.is_object) << wrong;
+        EXPECT_EQ(answer.usage.prompt_tokens, std::nullopt) << wrong;
+        EXPECT_EQ(answer.usage.completion_tokens, 5U) << wrong;
+        EXPECT_EQ(answer.usage.cached_tokens, std::nullopt) << wrong;
+    }
+    for (const std::string_view wrong : {"7", R"("x")", "[]", "false"})
+        EXPECT_FALSE(read("{\"choices\":[],\"usage\":" + std::string{wrong} + "}").answer.usage_only) << wrong;
+}
+
+TEST(Answer, EmbeddingsAreLeftAsTheyAre) {
+    const auto result = read(R"({"object":"list","data":[{"embedding":"AACAPw==","index":0}],"model":"r",)"
+                             R"("usage":{"prompt_tokens":4,"total_tokens":4}})");
+    EXPECT_FALSE(result.answer.carries_output);
+    EXPECT_EQ(result.answer.usage.prompt_tokens, 4U);
+    EXPECT_EQ(result.answer.usage.completion_tokens, std::nullopt);
+    EXPECT_EQ(result.answer.edits.size(), 1U) << "the model";
+}
+
 TEST(Answer, ReadsUsageWhereverItStands) {
     const auto answer =
         read(

@@ -125,6 +125,11 @@ RelayPolicy Attempt::relay_policy() const {
     return policy;
 }
 
+bool Attempt::counts_what_is_delivered() const noexcept {
+    if (settlement_.record.features.contains(model::Feature::best_of)) return false;
+    return plan_.choices <= 1 || plan_.pool->adapter->usage_counts_all_choices;
+}
+
 void Attempt::response_fields(std::vector<http::Field>& fields, bool stream) {
     server_timing_ = telemetry::server_timing(telemetry::split_time(settlement_.moments, base::monotonic_now()));
     fields.reserve(8);

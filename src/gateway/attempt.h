@@ -74,7 +74,11 @@ private:
     io::Task<base::Result<std::string>> read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit,
                                                  std::size_t expected_bytes);
 
-    // Puts what the relay has learnt into the record.
+    // False where the engine's completion_tokens are not those that the client gets: candidates of best_of that are not
+    // shown; one choice of several, at engines that count no other.
+    [[nodiscard]] bool counts_what_is_delivered() const noexcept;
+    // Puts what the relay, or a whole answer, has told into the record.
+    void note_answer(const Answer& answer);
     void note_usage(const StreamRelay& relay);
     void begin_response(int status, bool stream);
     [[nodiscard]] AttemptResult failure_of(const base::Error& error, const Limit& limit, std::string_view doing,

@@ -141,8 +141,12 @@ void Attempt::note_forwarded(const StreamRelay& relay) {
     const auto now = base::monotonic_now();
     if (!moments.first_output_sent) {
         moments.first_output_sent = now;
-        // As told: with one event in this first write; else what the engine's family sends first.
-        moments.tokens_in_first_event = plan_.pool->adapter->tokens_in_first_event;
+        // As told, else what the engine's family sends first. The tokens of several sequences side by side, or of
+        // candidates that are never shown, say nothing about the time of one.
+        const bool one_sequence = plan_.choices == 1 && !settlement_.record.features.contains(model::Feature::best_of);
+        if (one_sequence)
+            moments.tokens_in_first_event =
+                relay.told_tokens() ? relay.told_tokens() : plan_.pool->adapter->tokens_in_first_event;
     } else if (moments.last_output_sent) {
         services_.metrics.inter_chunk(base::to_seconds(now - *moments.last_output_sent));
     }
@@ -155,8 +159,9 @@ io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
     if (!ended) co_return gone();
     settlement_.served(200);
     auto& record = settlement_.record;
-    record.delivered_tokens =
-        record.completion_tokens ? record.completion_tokens : std::optional{relay.estimated_tokens()};
+    record.delivered_tokens = counts_what_is_delivered() && record.completion_tokens
+                                  ? record.completion_tokens
+                                  : std::optional{relay.estimated_tokens()};
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }
 

@@ -30,6 +30,13 @@ std::optional<std::chrono::milliseconds> retry_after_of(const http::ResponseHead
     return std::chrono::seconds{std::min(seconds, 3600U)};
 }
 
+// Embeddings and tokens are no output: nothing is estimated for them.
+std::optional<std::uint64_t> estimated_tokens(const Answer& answer) {
+    if (answer.token_ids) return answer.token_ids;
+    if (answer.output_bytes == 0) return std::nullopt;
+    return std::max<std::uint64_t>(1, (answer.output_bytes + bytes_per_token / 2) / bytes_per_token);
+}
+
 AttemptResult refused(AttemptOutcome outcome, Refusal refusal) {
     return {.outcome = outcome, .refusal = std::move(refusal), .answered = false};
 }
@@ -113,6 +120,27 @@ io::Task<AttemptResult> Attempt::relay_whole(http::Exchange& exchange, const htt
     co_return co_await answer_whole(*std::move(body), head.status);
 }
 
+void Attempt::note_answer(const Answer& answer) {
+    auto& record = settlement_.record;
+    record.prompt_tokens = answer.usage.prompt_tokens;
+    record.completion_tokens = answer.usage.completion_tokens;
+    record.cached_tokens = answer.usage.cached_tokens;
+    record.reasoning_tokens = answer.usage.reasoning_tokens;
+    record.finish_reason = answer.finish_reason;
+    if (answer.usage.completion_tokens || (answer.usage.known() && answer.output_bytes == 0)) {
+        record.usage_source = model::UsageSource::engine;
+    } else if (const auto estimate = estimated_tokens(answer)) {
+        record.usage_source = model::UsageSource::estimate;
+        record.completion_tokens = estimate;
+    }
+    if (answer.speculation.known())
+        record.spec = {.steps = answer.speculation.steps,
+                       .drafted = answer.speculation.drafted,
+                       .accepted = answer.speculation.accepted,
+                       .accepted_length = answer.speculation.accepted_length,
+                       .source = "engine"};
+}
+
 io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     body.reserve(body.size() + padding_bytes);
     const auto policy = relay_policy();
@@ -127,21 +155,8 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
                            .message = error.message.empty() ? "The engine reported an error." : error.message,
                            .param = error.param});
     }
-    auto& record = settlement_.record;
-    record.prompt_tokens = answer.usage.prompt_tokens;
-    record.completion_tokens = answer.usage.completion_tokens;
-    record.cached_tokens = answer.usage.cached_tokens;
-    record.reasoning_tokens = answer.usage.reasoning_tokens;
-    record.usage_source = answer.usage.known() ? model::UsageSource::engine : model::UsageSource::estimate;
-    if (!answer.usage.known()) record.completion_tokens = answer.output_bytes / bytes_per_token;
-    record.finish_reason = answer.finish_reason;
-    if (answer.speculation.known())
-        record.spec = {.steps = answer.speculation.steps,
-                       .drafted = answer.speculation.drafted,
-                       .accepted = answer.speculation.accepted,
-                       .accepted_length = answer.speculation.accepted_length,
-                       .source = "engine"};
-
+    note_answer(answer);
+    const auto estimate = estimated_tokens(answer);
     std::vector<std::string_view> slices;
     splice(body, answer.edits, 0, slices);
     std::vector<http::Field> fields;
@@ -149,7 +164,8 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     const auto sent = co_await sink_.send(status, fields, std::span<const std::string_view>{slices});
     if (!sent) co_return gone();
     settlement_.served(status);
-    record.delivered_tokens = record.completion_tokens;
+    auto& record = settlement_.record;
+    record.delivered_tokens = counts_what_is_delivered() ? record.completion_tokens : estimate;
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }
 

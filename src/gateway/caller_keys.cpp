@@ -41,9 +41,8 @@ base::Result<auth::KeySet> configured_keys(const config::Config& config) {
 }
 
 auth::Binder key_binder(std::shared_ptr<const Snapshot> snapshot) {
-    return [snapshot = std::move(snapshot)](const model::KeyScope& scope) {
-        return binding_of(snapshot->config, scope);
-    };
+    return
+        [snapshot = std::move(snapshot)](const model::KeyScope& scope) { return binding_of(snapshot->config, scope); };
 }
 
 }  // namespace weir::gateway

@@ -1,9 +1,13 @@
 #include "gateway/inspect.h"
 
 #include "gateway/inspected_key.h"
+#include "gateway/prompt_size.h"
 
 #include <fmt/format.h>
 #include <simdjson.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace weir::gateway {
 
@@ -30,13 +34,20 @@ std::string_view trimmed(std::string_view token) {
     return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+}
+
 // Reads one body. A separate class, so that the many small readers share `out` and `base`.
 class Reader {
 public:
-    Reader(std::string_view body, Inspected& out) : base_{body.data()}, out_{out} {}
+    Reader(std::string_view body, model::Endpoint endpoint, Inspected& out)
+        : base_{body.data()}, endpoint_{endpoint}, out_{out} {
+        out_.prompt.text_bytes = body.size();
+    }
 
-    Step read(Key key, json::value value) {
-        const auto name = name_of(key);
+    Step read(Key key, std::string_view name, json::value value) {
         json::json_type type{};
         if (const auto error = value.type().get(type); error) return broken(error);
         if (type == json::json_type::null && key != Key::model && key != Key::stream_options) return {};
@@ -45,6 +56,10 @@ public:
             case Key::stream: return read_bool(name, value, out_.stream);
             case Key::stream_options: return read_stream_options(value, type);
             case Key::messages: return read_messages(value, type);
+            case Key::prompt:
+            case Key::input: return read_prompt(name, value);
+            case Key::content: out_.features.add(Feature::tokenize_content); return {};
+            case Key::prompt_shape: out_.prompt.reshaped = true; return {};
             case Key::max_tokens:
                 if (out_.max_tokens && saw_max_completion_tokens_) return {};
                 return read_count(name, value, out_.max_tokens);
@@ -57,6 +72,12 @@ public:
             case Key::background: return read_background(name, value);
             default: return read_feature(key, name, value, type);
         }
+    }
+
+    // Behind the last member: what several of them say together.
+    void finish() {
+        if (endpoint_ == model::Endpoint::completions)
+            out_.choices = saturating_product(out_.choices, std::max<std::uint64_t>(1, out_.prompt.count));
     }
 
     static std::unexpected<InspectError> broken(simdjson::error_code error) {
@@ -156,8 +177,23 @@ private:
         return read_bool("stream_options.include_usage", value, out_.include_usage_asked);
     }
 
+    Step read_prompt(std::string_view name, json::value value) {
+        if (endpoint_ == model::Endpoint::tokenize) out_.features.add(Feature::tokenize_prompt);
+        PromptSize size;
+        const auto error = measure_prompt(value, size);
+        if (error == simdjson::INCORRECT_TYPE)
+            return wrong_type(name, "a string, an array of token ids, or an array of several of these");
+        if (error) return broken(error);
+        if (size.media) out_.features.add(Feature::media);
+        out_.prompt.count = size.prompts;
+        out_.prompt.text_bytes = size.text_bytes;
+        out_.prompt.token_ids = size.token_ids;
+        return {};
+    }
+
     // Only the types of content parts are looked at: text needs no capability, everything else is media.
     Step read_messages(json::value value, json::json_type type) {
+        if (endpoint_ == model::Endpoint::tokenize) out_.features.add(Feature::tokenize_messages);
         if (type != json::json_type::array) return wrong_type("messages", "an array");
         json::array messages;
         if (const auto error = value.get_array().get(messages); error) return broken(error);
@@ -224,8 +260,17 @@ private:
             case Key::echo: return add_if_true(Feature::echo, name, value);
             case Key::suffix: out_.features.add(Feature::suffix); return {};
             case Key::reasoning_effort: out_.features.add(Feature::reasoning); return {};
+            case Key::dimensions: out_.features.add(Feature::dimensions); return {};
+            case Key::encoding_format: return read_encoding(name, value);
             default: return {};
         }
+    }
+
+    Step read_encoding(std::string_view name, json::value value) {
+        std::string_view text;
+        if (value.get_string().get(text)) return wrong_type(name, "a string");
+        if (text != "float") out_.features.add(Feature::encoding_format);
+        return {};
     }
 
     Step add_if_number(Feature feature, std::string_view name, json::value value, double neutral) {
@@ -278,11 +323,21 @@ private:
     }
 
     const char* base_;
+    model::Endpoint endpoint_;
     Inspected& out_;
     bool saw_max_completion_tokens_ = false;
 };
 
 }  // namespace
+
+routing::PromptKind prompt_kind(model::Endpoint endpoint, const Inspected& inspected) noexcept {
+    if (endpoint == model::Endpoint::completions) return routing::PromptKind::text;
+    if (endpoint == model::Endpoint::embeddings) return routing::PromptKind::embedding;
+    // These make templates say more.
+    for (const auto feature : {Feature::tools, Feature::structured_output, Feature::reasoning})
+        if (inspected.features.contains(feature)) return routing::PromptKind::chat_with_tools;
+    return routing::PromptKind::chat;
+}
 
 struct Inspector::State {
     json::parser parser;
@@ -293,7 +348,7 @@ Inspector::Inspector(Inspector&&) noexcept = default;
 Inspector& Inspector::operator=(Inspector&&) noexcept = default;
 Inspector::~Inspector() = default;
 
-std::expected<Inspected, InspectError> Inspector::inspect(const std::string& body) {
+std::expected<Inspected, InspectError> Inspector::inspect(const std::string& body, model::Endpoint endpoint) {
     json::document document;
     const simdjson::padded_string_view padded{body.data(), body.size(), body.capacity()};
     if (const auto error = state_->parser.iterate(padded).get(document); error) return Reader::broken(error);
@@ -304,20 +359,21 @@ std::expected<Inspected, InspectError> Inspector::inspect(const std::string& bod
         return Reader::broken(error);
 
     Inspected out;
-    Reader reader{body, out};
+    Reader reader{body, endpoint, out};
     std::uint64_t seen = 0;
     for (auto field : root) {
         std::string_view name;
         if (const auto error = field.unescaped_key().get(name); error) return Reader::broken(error);
-        const auto key = key_of(name);
-        if (!key) continue;
-        const std::uint64_t bit = 1ULL << static_cast<unsigned>(*key);
+        const auto known = key_of(name, endpoint);
+        if (!known) continue;
+        const std::uint64_t bit = 1ULL << known->position;
         if ((seen & bit) != 0)
-            return invalid_json(fmt::format("'{}' stands twice in the request body; send it once.", name_of(*key)));
+            return invalid_json(fmt::format("'{}' stands twice in the request body; send it once.", known->name));
         seen |= bit;
         json::value value;
         if (const auto error = field.value().get(value); error) return Reader::broken(error);
-        if (auto step = reader.read(*key, value); !step) return std::unexpected{std::move(step).error()};
+        if (auto step = reader.read(known->key, known->name, value); !step)
+            return std::unexpected{std::move(step).error()};
     }
     // At its end the document has no location any more; anything else is trailing bytes.
     if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
@@ -325,6 +381,7 @@ std::expected<Inspected, InspectError> Inspector::inspect(const std::string& bod
     if (!out.model_value.present())
         return std::unexpected{InspectError{Reason::invalid_request,
                                             "'model' is missing: name one of the models of GET /v1/models.", "model"}};
+    reader.finish();
     return out;
 }
 

@@ -12,10 +12,12 @@ std::string padded(std::string_view text) {
     return body;
 }
 
-Inspected accepted(std::string_view text) {
+using model::Endpoint;
+
+Inspected accepted(std::string_view text, Endpoint endpoint = Endpoint::chat_completions) {
     Inspector inspector;
     const auto body = padded(text);
-    auto result = inspector.inspect(body);
+    auto result = inspector.inspect(body, endpoint);
     EXPECT_TRUE(result.has_value()) << text << " " << (result ? "" : result.error().message);
     return result ? *result : Inspected{};
 }
@@ -25,6 +27,7 @@ struct RefusalCase {
     std::string_view body;
     model::Reason reason;
     std::string_view param;
+    Endpoint endpoint = Endpoint::chat_completions;
 };
 
 TEST(Inspect, RefusesWhatItCannotReadForSure) {
@@ -59,11 +62,32 @@ TEST(Inspect, RefusesWhatItCannotReadForSure) {
          "background"},
         {"messages is an object", R"({"model":"a","messages":{}})", Reason::invalid_request, "messages"},
         {"a message is a string", R"({"model":"a","messages":["hi"]})", Reason::invalid_request, "messages"},
+        {"prompt is a number", R"({"model":"a","prompt":7})", Reason::invalid_request, "prompt", Endpoint::completions},
+        {"prompt is an object", R"({"model":"a","prompt":{}})", Reason::invalid_request, "prompt",
+         Endpoint::completions},
+        {"a prompt is a boolean", R"({"model":"a","prompt":["x",true]})", Reason::invalid_request, "prompt",
+         Endpoint::completions},
+        {"prompts are nested too deep", R"({"model":"a","prompt":[[[1]]]})", Reason::invalid_request, "prompt",
+         Endpoint::completions},
+        {"duplicate prompt", R"({"model":"a","prompt":"x","pr\u006fmpt":"y"})", Reason::invalid_json, "",
+         Endpoint::completions},
+        {"a prompt breaks off", R"({"model":"a","prompt":["x",)", Reason::invalid_json, "", Endpoint::completions},
+        {"echo is a number", R"({"model":"a","prompt":"x","echo":1})", Reason::invalid_request, "echo",
+         Endpoint::completions},
+        {"logprobs is a string", R"({"model":"a","prompt":"x","logprobs":"5"})", Reason::invalid_request, "logprobs",
+         Endpoint::completions},
+        {"input is false", R"({"model":"a","input":false})", Reason::invalid_request, "input", Endpoint::embeddings},
+        {"encoding_format is a number", R"({"model":"a","input":"x","encoding_format":1})", Reason::invalid_request,
+         "encoding_format", Endpoint::embeddings},
+        {"duplicate input", R"({"model":"a","input":"x","input":"y"})", Reason::invalid_json, "", Endpoint::embeddings},
+        {"duplicate content", R"({"model":"a","content":"x","content":"y"})", Reason::invalid_json, "",
+         Endpoint::tokenize},
+        {"no model to tokenize for", R"({"prompt":"x"})", Reason::invalid_request, "model", Endpoint::tokenize},
     };
     for (const auto& c : cases) {
         Inspector inspector;
         const auto body = padded(c.body);
-        const auto result = inspector.inspect(body);
+        const auto result = inspector.inspect(body, c.endpoint);
         ASSERT_FALSE(result.has_value()) << c.name;
         EXPECT_EQ(result.error().reason, c.reason) << c.name << ": " << result.error().message;
         EXPECT_EQ(result.error().param, c.param) << c.name;
@@ -155,6 +179,97 @@ TEST(Inspect, TemperatureZeroIsGreedy) {
     EXPECT_EQ(accepted(R"({"model":"a","temperature":0.0})").temperature, TemperatureClass::greedy);
     EXPECT_EQ(accepted(R"({"model":"a","temperature":0.7})").temperature, TemperatureClass::sampled);
     EXPECT_EQ(accepted(R"({"model":"a"})").temperature, TemperatureClass::unknown);
+}
+
+// Members that an endpoint does not know are none of the gateway's business there, duplicates included.
+TEST(Inspect, MembersOfOtherEndpointsPass) {
+    EXPECT_FALSE(accepted(R"({"model":"a","input":"x","stream":"yes"})", Endpoint::embeddings).stream);
+    EXPECT_FALSE(accepted(R"({"model":"a","prompt":"x","stream":true})", Endpoint::tokenize).stream);
+    EXPECT_TRUE(accepted(R"({"model":"a","prompt":"x","stream":true})", Endpoint::completions).stream);
+    EXPECT_TRUE(accepted(R"({"model":"a","prompt":7})").features.empty());
+    EXPECT_TRUE(accepted(R"({"model":"a","encoding_format":1,"encoding_format":2,"input":false})").features.empty());
+    EXPECT_EQ(accepted(R"({"model":"a","max_completion_tokens":9})", Endpoint::completions).max_tokens, std::nullopt);
+}
+
+TEST(Inspect, FeaturesOfTheOtherEndpoints) {
+    using model::Feature;
+    struct Case {
+        Endpoint endpoint;
+        std::string_view member;
+        std::optional<Feature> feature;
+    };
+    const Case cases[] = {
+        {Endpoint::completions, R"("prompt":"x")", std::nullopt},
+        {Endpoint::completions, R"("logprobs":0)", Feature::logprobs},
+        {Endpoint::completions, R"("logprobs":null)", std::nullopt},
+        {Endpoint::completions, R"("echo":true)", Feature::echo},
+        {Endpoint::completions, R"("suffix":"end")", Feature::suffix},
+        {Endpoint::completions, R"("best_of":3)", Feature::best_of},
+        {Endpoint::completions, R"("tools":[1])", std::nullopt},
+        {Endpoint::embeddings, R"("encoding_format":"float")", std::nullopt},
+        {Endpoint::embeddings, R"("encoding_format":"base64")", Feature::encoding_format},
+        {Endpoint::embeddings, R"("encoding_format":null)", std::nullopt},
+        {Endpoint::embeddings, R"("dimensions":256)", Feature::dimensions},
+        {Endpoint::embeddings, R"("input":[{"text":"x","image":"y"}])", Feature::media},
+        {Endpoint::embeddings, R"("min_p":1,"echo":true)", std::nullopt},
+        {Endpoint::tokenize, R"("prompt":"x")", Feature::tokenize_prompt},
+        {Endpoint::tokenize, R"("messages":[])", Feature::tokenize_messages},
+        {Endpoint::tokenize, R"("content":"x")", Feature::tokenize_content},
+        {Endpoint::tokenize, R"("messages":null,"content":null,"prompt":null)", std::nullopt},
+    };
+    for (const auto& c : cases) {
+        const auto seen = accepted("{\"model\":\"a\"," + std::string{c.member} + "}", c.endpoint);
+        model::FeatureSet expected;
+        if (c.feature) expected.add(*c.feature);
+        EXPECT_EQ(seen.features, expected) << c.member;
+    }
+}
+
+TEST(Inspect, MeasuresPrompts) {
+    struct Case {
+        std::string_view members;
+        std::uint64_t prompts;
+        std::uint64_t text_bytes;  // with the quotes
+        std::uint64_t token_ids;
+        std::uint64_t choices = 1;
+    };
+    const Case cases[] = {
+        {R"("prompt":"four")", 1, 6, 0},
+        {R"("prompt":"")", 1, 2, 0},
+        {R"("prompt":["four","a","longest"])", 3, 9, 0, 3},
+        {R"("prompt":[1,22,333])", 1, 0, 3},
+        {R"("prompt":[[1,2],[1,2,3,4],[5]])", 3, 0, 4, 3},
+        {R"("prompt":[[1,2,3],[4]],"n":2)", 2, 0, 3, 4},
+        {R"("prompt":[],"n":2)", 0, 0, 0, 2},
+        {R"("prompt":["text",12,13])", 1, 10, 0},
+        {R"("prompt":[[1,2,3,4,5,6,7],"x"])", 2, 3, 7, 2},
+        {R"("prompt":[[1,2],"longer"])", 2, 8, 2, 2},
+        {R"("prompt":"x","n":18446744073709551615)", 1, 3, 0, 18446744073709551615U},
+        {R"("prompt":["x","y"],"n":18446744073709551615)", 2, 3, 0, 18446744073709551615U},
+    };
+    for (const auto& c : cases) {
+        const auto seen = accepted("{\"model\":\"a\"," + std::string{c.members} + "}", Endpoint::completions);
+        EXPECT_EQ(seen.prompt.count, c.prompts) << c.members;
+        EXPECT_EQ(seen.prompt.text_bytes, c.text_bytes) << c.members;
+        EXPECT_EQ(seen.prompt.token_ids, c.token_ids) << c.members;
+        EXPECT_EQ(seen.choices, c.choices) << c.members;
+        EXPECT_FALSE(seen.prompt.reshaped) << c.members;
+    }
+    const std::string_view chat = R"({"model":"a","messages":[]})";
+    EXPECT_EQ(accepted(chat).prompt.text_bytes, chat.size()) << "messages: the whole body";
+    const auto batch = accepted(R"({"model":"a","input":["x","yy"]})", Endpoint::embeddings);
+    EXPECT_EQ(batch.prompt.count, 2U);
+    EXPECT_EQ(batch.choices, 1U) << "embeddings have no choices";
+}
+
+TEST(Inspect, MembersThatChangeThePromptMakeItsSizeUnknown) {
+    for (const std::string_view member : {"truncate_prompt_tokens", "chat_template", "chat_template_kwargs",
+                                          "add_special_tokens", "documents", "continue_final_message"})
+        for (const auto endpoint : {Endpoint::chat_completions, Endpoint::completions, Endpoint::embeddings}) {
+            const auto text = R"({"model":"a",")" + std::string{member};
+            EXPECT_TRUE(accepted(text + R"(":1})", endpoint).prompt.reshaped) << member;
+            EXPECT_FALSE(accepted(text + R"(":null})", endpoint).prompt.reshaped) << member;
+        }
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
-// InspectedKey: the root members of a request body that the gateway reads. A second one of the same (unescaped) name is
-// refused, because engines would disagree on which of the two counts. Pure.
+// InspectedKey: the root members of a request body that the gateway reads, and on which endpoints. A second one of the
+// same (unescaped) name is refused, because engines would disagree on which of the two counts. Pure.
 #pragma once
+
+#include "model/endpoint.h"
 
 #include <cstdint>
 #include <optional>
@@ -13,6 +15,9 @@ enum class InspectedKey : std::uint8_t {
     stream,
     stream_options,
     messages,
+    prompt,
+    input,
+    content,
     max_tokens,
     max_completion_tokens,
     n,
@@ -38,12 +43,20 @@ enum class InspectedKey : std::uint8_t {
     echo,
     suffix,
     reasoning_effort,
+    encoding_format,
+    dimensions,
+    prompt_shape,  // any member that changes how many tokens a prompt becomes: its size is then not known
     previous_response_id,
     background,
     count,
 };
 
-[[nodiscard]] std::string_view name_of(InspectedKey key) noexcept;
-[[nodiscard]] std::optional<InspectedKey> key_of(std::string_view name) noexcept;
+struct KnownKey {
+    InspectedKey key{};
+    std::string_view name;      // static storage
+    std::uint8_t position = 0;  // in the table of names; duplicates are found by it
+};
+// nullopt: the gateway does not read this member on that endpoint.
+[[nodiscard]] std::optional<KnownKey> key_of(std::string_view name, model::Endpoint endpoint) noexcept;
 
 }  // namespace weir::gateway

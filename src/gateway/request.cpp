@@ -163,7 +163,7 @@ io::Task<void> Request::generate(Settlement& settlement, model::Endpoint endpoin
     body_ = *std::move(body);
     settlement.moments.last_request_byte = source_.last_byte_at();
     record.prompt_bytes = body_.size();
-    auto inspected = services_.inspector.inspect(body_);
+    auto inspected = services_.inspector.inspect(body_, endpoint);
     if (!inspected) {
         auto& error = inspected.error();
         co_return co_await refuse(
@@ -175,7 +175,7 @@ io::Task<void> Request::generate(Settlement& settlement, model::Endpoint endpoin
     record.temperature_class = text_of(inspected->temperature);
     auto alias = resolve(settlement, *inspected, endpoint);
     if (!alias) co_return co_await refuse(settlement, std::move(alias).error());
-    auto eligibility = judge(settlement, **alias, *inspected, endpoint, body_.size());
+    auto eligibility = judge(settlement, **alias, *inspected, endpoint);
     if (!eligibility) co_return co_await refuse(settlement, std::move(eligibility).error());
     co_await dispatch(settlement, **alias, *inspected, *eligibility);
 }

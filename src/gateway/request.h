@@ -47,18 +47,17 @@ private:
     [[nodiscard]] Stage<const Alias*> resolve(Settlement& settlement, const Inspected& inspected,
                                               model::Endpoint endpoint) const;
     [[nodiscard]] Stage<routing::Eligibility> judge(Settlement& settlement, const Alias& alias,
-                                                    const Inspected& inspected, model::Endpoint endpoint,
-                                                    std::size_t body_bytes) const;
+                                                    const Inspected& inspected, model::Endpoint endpoint) const;
     [[nodiscard]] std::optional<routing::Choice> choose(const Alias& alias, const routing::Eligibility& eligibility);
     // Attempts until one answers, the budget is used up, or no replica is left to try.
     io::Task<void> dispatch(Settlement& settlement, const Alias& alias, const Inspected& inspected,
                             const routing::Eligibility& eligibility);
     io::Task<AttemptResult> try_replica(Settlement& settlement, const Alias& alias, const Inspected& inspected,
-                                        const routing::Choice& choice);
+                                        const routing::Choice& choice, const routing::Eligibility& eligibility);
     io::Task<AttemptResult> attempt(Settlement& settlement, AttemptPlan plan);
     void note_choice(Settlement& settlement, const AliasMember& member, const routing::Choice& choice);
     io::Task<void> refuse(Settlement& settlement, Refusal refusal, model::Outcome outcome = model::Outcome::refused);
-    [[nodiscard]] std::string decision_text(const model::DecisionRecord& decision) const;
+    [[nodiscard]] std::string decision_text(const model::DecisionRecord& decision, std::string_view note) const;
 
     Services& services_;
     http::RequestSource& source_;

@@ -33,6 +33,21 @@ bool another_may_help(const AttemptResult& result) {
     return false;
 }
 
+// For the header that callers with debug get: only what is not settled is worth saying.
+std::string_view context_note(const routing::Eligibility& eligibility, std::uint32_t pool) {
+    const auto verdict = std::ranges::find(eligibility.verdicts, pool, &routing::Verdict::pool);
+    const bool settled = verdict == eligibility.verdicts.end() || verdict->context == routing::ContextFit::fits;
+    return settled ? "" : "; context=undecided";
+}
+
+// What the engine counted, where it counted one prompt that it made of text in its usual way.
+void learn_prompt(const model::RequestRecord& record, const Inspected& inspected, routing::PromptOverhead& prompts) {
+    if (!record.prompt_tokens || !record.endpoint || inspected.prompt.reshaped || inspected.prompt.count != 1) return;
+    if (inspected.prompt.token_ids > 0 || inspected.features.contains(model::Feature::media)) return;
+    prompts.note(prompt_kind(*record.endpoint, inspected),
+                 {.tokens = *record.prompt_tokens, .bytes = inspected.prompt.text_bytes});
+}
+
 }  // namespace
 
 io::Task<void> Request::dispatch(Settlement& settlement, const Alias& alias, const Inspected& inspected,
@@ -47,7 +62,7 @@ io::Task<void> Request::dispatch(Settlement& settlement, const Alias& alias, con
         const auto choice = choose(alias, eligibility);
         if (!choice) break;
         budget = std::max(budget, snapshot_->pools[choice->pool].config->retries.attempts);
-        last = co_await try_replica(settlement, alias, inspected, *choice);
+        last = co_await try_replica(settlement, alias, inspected, *choice, eligibility);
         if (last.outcome == model::AttemptOutcome::client_closed)
             co_return settlement.client_closed(sink_.begun() ? 200 : 0);
         if (last.answered) co_return;
@@ -71,7 +86,7 @@ void Request::note_choice(Settlement& settlement, const AliasMember& member, con
 }
 
 io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias& alias, const Inspected& inspected,
-                                             const routing::Choice& choice) {
+                                             const routing::Choice& choice, const routing::Eligibility& eligibility) {
     const auto& pool = snapshot_->pools[choice.pool];
     const auto& replica = pool.replicas[choice.replica];
     const auto member = std::ranges::find(alias.members, choice.pool, &AliasMember::pool);
@@ -84,7 +99,8 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
     auto allowed = alias.config->client_timeout;
     if (client_timeout_) allowed = std::min(allowed, *client_timeout_);
     const bool debug = settlement.record.caller.permissions.contains(model::Permission::debug);
-    const std::string decision = debug ? decision_text(settlement.record.decision) : "";
+    const std::string decision =
+        debug ? decision_text(settlement.record.decision, context_note(eligibility, choice.pool)) : "";
     AttemptPlan plan{.pool = &pool,
                      .replica = &replica,
                      .alias = &alias,
@@ -106,6 +122,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
         plan.fresh_connection = true;
         result = co_await attempt(settlement, plan);
     }
+    if (result.outcome == model::AttemptOutcome::ok) learn_prompt(settlement.record, inspected, *pool.prompts);
     co_return result;
 }
 
@@ -135,10 +152,11 @@ io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan pla
     co_return result;
 }
 
-std::string Request::decision_text(const model::DecisionRecord& decision) const {
+std::string Request::decision_text(const model::DecisionRecord& decision, std::string_view note) const {
     std::string text = fmt::format("{}; in_flight={}", decision.chosen_by, decision.inflight_at_dispatch.value_or(0));
     for (const auto& excluded : decision.excluded)
         text += fmt::format("; {}={}", excluded.pool, model::name_of(excluded.reason));
+    text += note;
     return text;
 }
 

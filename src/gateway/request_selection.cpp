@@ -33,22 +33,27 @@ Request::Stage<const Alias*> Request::resolve(Settlement& settlement, const Insp
 }
 
 Request::Stage<routing::Eligibility> Request::judge(Settlement& settlement, const Alias& alias,
-                                                    const Inspected& inspected, model::Endpoint endpoint,
-                                                    std::size_t body_bytes) const {
+                                                    const Inspected& inspected, model::Endpoint endpoint) const {
     routing::RequestFacts facts{.endpoint = endpoint,
                                 .stream = inspected.stream,
                                 .features = inspected.features,
                                 .prompt_tokens_at_least = 1,
                                 .prompt_tokens_at_most = std::nullopt,
                                 .max_tokens = inspected.max_tokens};
-    if (!inspected.features.contains(model::Feature::media)) facts.prompt_tokens_at_most = body_bytes;
+    // What shortens a prompt at the engine takes the lower bound away too.
+    if (!inspected.prompt.reshaped)
+        facts.prompt_tokens_at_least = std::max<std::uint64_t>(1, inspected.prompt.token_ids);
+    if (!inspected.prompt.reshaped && !inspected.features.contains(model::Feature::media))
+        facts.prompt_tokens_at_most = std::max(inspected.prompt.text_bytes, inspected.prompt.token_ids);
+    const auto kind = prompt_kind(endpoint, inspected);
     std::vector<routing::AliasPool> pools;
     pools.reserve(alias.members.size());
     for (const auto& member : alias.members) {
         const auto& pool = snapshot_->pools[member.pool];
         pools.push_back({.pool = member.pool,
                          .facts = &pool.facts,
-                         .state = {.any_replica_usable = pool.any_replica_usable()},
+                         .state = {.any_replica_usable = pool.any_replica_usable(),
+                                   .prompt_overhead_tokens = pool.prompts->at_most(kind)},
                          .baseline = member.baseline,
                          .admitted = member.admitted});
     }

@@ -13,7 +13,19 @@ namespace {
 constexpr std::string_view models_path = "/v1/models";
 
 // The endpoints whose request path this version walks; the others of the contract are refused by name.
-bool is_served(model::Endpoint endpoint) { return endpoint == model::Endpoint::chat_completions; }
+bool is_served(model::Endpoint endpoint) {
+    switch (endpoint) {
+        case model::Endpoint::chat_completions:
+        case model::Endpoint::completions:
+        case model::Endpoint::embeddings:
+        case model::Endpoint::tokenize: return true;
+        case model::Endpoint::responses:
+        case model::Endpoint::messages:
+        case model::Endpoint::rerank:
+        case model::Endpoint::score: return false;
+    }
+    return false;
+}
 
 std::unexpected<Refusal> wrong_method(std::string_view method, std::string allow) {
     return std::unexpected{
@@ -67,11 +79,13 @@ std::expected<Operation, Refusal> route(const http::RequestHead& head) {
         if (model::path_of(endpoint) != path) continue;
         if (head.method != "POST") return wrong_method(head.method, "POST");
         if (is_served(endpoint)) return Generate{endpoint};
-        break;
+        return std::unexpected{Refusal{.reason = model::Reason::endpoint_not_supported,
+                                       .message = fmt::format("This gateway does not serve {} yet.", path)}};
     }
     return std::unexpected{
         Refusal{.reason = model::Reason::endpoint_not_supported,
-                .message = "There is no such endpoint here; see POST /v1/chat/completions and GET /v1/models."}};
+                .message = "There is no such endpoint here; see POST /v1/chat/completions, /v1/completions, "
+                           "/v1/embeddings, /tokenize and GET /v1/models."}};
 }
 
 std::string model_json(const ModelCard& card) {

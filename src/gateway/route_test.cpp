@@ -14,6 +14,9 @@ http::RequestHead head(std::string_view method, std::string_view path) {
 
 TEST(Route, KnowsTheOperations) {
     EXPECT_TRUE(std::holds_alternative<Generate>(*route(head("POST", "/v1/chat/completions"))));
+    EXPECT_EQ(std::get<Generate>(*route(head("POST", "/v1/completions"))).endpoint, model::Endpoint::completions);
+    EXPECT_EQ(std::get<Generate>(*route(head("POST", "/v1/embeddings"))).endpoint, model::Endpoint::embeddings);
+    EXPECT_EQ(std::get<Generate>(*route(head("POST", "/tokenize"))).endpoint, model::Endpoint::tokenize);
     EXPECT_TRUE(std::holds_alternative<ListModels>(*route(head("GET", "/v1/models"))));
     EXPECT_TRUE(std::holds_alternative<ListModels>(*route(head("HEAD", "/v1/models"))));
     EXPECT_EQ(std::get<ShowModel>(*route(head("GET", "/v1/models/org/name"))).id, "org/name");
@@ -33,6 +36,11 @@ TEST(Route, RefusesTheRest) {
         {"GET", "/v1/chat/completions", Reason::method_not_allowed, "POST"},
         {"DELETE", "/v1/models", Reason::method_not_allowed, "GET, HEAD"},
         {"POST", "/v1/models/x", Reason::method_not_allowed, "GET, HEAD"},
+        {"GET", "/v1/embeddings", Reason::method_not_allowed, "POST"},
+        {"GET", "/tokenize", Reason::method_not_allowed, "POST"},
+        {"POST", "/v1/tokenize", Reason::endpoint_not_supported, ""},
+        {"POST", "/completions", Reason::endpoint_not_supported, ""},
+        {"POST", "/v1/messages", Reason::endpoint_not_supported, ""},
         {"GET", "/", Reason::endpoint_not_supported, ""},
         {"GET", "/v1/models/", Reason::endpoint_not_supported, ""},
         {"GET", "/v1/modelsx", Reason::endpoint_not_supported, ""},

@@ -40,8 +40,19 @@ routing::PoolFacts facts_of(const config::Pool& pool, const engine::Adapter& ada
             .measured = !pool.profiles.empty()};
 }
 
+// Everything that decides how many tokens the pool makes of a prompt.
+std::string prompt_identity(const config::Pool& pool) {
+    const auto& target = pool.target;
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", pool.name, config::name_of(pool.engine), target.model, target.revision,
+                       target.tokenizer_sha256, target.chat_template_sha256);
+}
+
 Result<Pool> make_pool(const config::Pool& config, routing::ReplicaTable& replicas) {
-    Pool pool{.config = &config, .adapter = &engine::adapter_for(config.engine), .facts = {}, .replicas = {}};
+    Pool pool{.config = &config,
+              .adapter = &engine::adapter_for(config.engine),
+              .facts = {},
+              .replicas = {},
+              .prompts = replicas.prompts(prompt_identity(config))};
     pool.facts = facts_of(config, *pool.adapter);
     if (config.replicas.dns)
         return base::fail(

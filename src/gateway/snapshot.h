@@ -1,7 +1,8 @@
 // Snapshot: everything a request reads of the configuration, made once and never changed: tables by index, texts ready
 // to be sent. A request takes one and keeps it to its end; reload makes a new one. Keys change more often than the
 // configuration and are read only at a request's beginning, so they are a table of their own (auth::KeyTable).
-// Threads: any, read only. The replica slots inside are shared between snapshots and are the only thing that moves.
+// Threads: any, read only. The replica slots inside and what is learnt of prompts are shared between snapshots and
+// are all that moves.
 #pragma once
 
 #include "base/result.h"
@@ -30,6 +31,7 @@ struct Pool {
     const engine::Adapter* adapter = nullptr;
     routing::PoolFacts facts;
     std::vector<Replica> replicas;
+    std::shared_ptr<routing::PromptOverhead> prompts;
     [[nodiscard]] bool any_replica_usable() const noexcept;
 };
 

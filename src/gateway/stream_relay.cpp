@@ -1,7 +1,6 @@
 #include "gateway/stream_relay.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace weir::gateway {
 
@@ -42,8 +41,7 @@ RelayVerdict StreamRelay::end() {
 
 bool StreamRelay::complete() const noexcept {
     if (done_) return true;
-    const auto wanted = static_cast<int>(std::clamp<std::uint64_t>(policy_.choices, 1, 64));
-    return seen_choices_ == finished_choices_ && std::popcount(finished_choices_) >= wanted;
+    return choices_.complete(policy_.choices);
 }
 
 RelayVerdict StreamRelay::drain() {
@@ -103,7 +101,7 @@ const Answer& StreamRelay::read(std::string_view data) {
         return repeated_;
     }
     const Answer& answer = reader_.read(data, policy_.answer);
-    if (answer.is_object && answer.only_string) {
+    if (answer.is_object && answer.only_string && !answer.token_ids) {
         shape_.learn(data, *answer.only_string);
         repeated_ = answer;
     }
@@ -111,8 +109,7 @@ const Answer& StreamRelay::read(std::string_view data) {
 }
 
 void StreamRelay::note(const Answer& answer) {
-    seen_choices_ |= answer.seen_choices;
-    finished_choices_ |= answer.finished_choices;
+    choices_.note(answer);
     if (!answer.finish_reason.empty()) finish_reason_ = answer.finish_reason;
     usage_.update(answer.usage);
     if (answer.speculation.known()) speculation_ = answer.speculation;
@@ -121,8 +118,21 @@ void StreamRelay::note(const Answer& answer) {
     estimated_tokens_ += policy_.event_is_token
                              ? 1
                              : std::max<std::size_t>(1, (answer.output_bytes + bytes_per_token / 2) / bytes_per_token);
+    note_told(answer);
     fed_output_ = true;
     fed_visible_ = fed_visible_ || answer.visible_output;
+}
+
+// One event that does not tell leaves the sum unknown from then on.
+void StreamRelay::note_told(const Answer& answer) {
+    if (policy_.event_is_token)
+        told_tokens_ = output_events_;
+    else if (answer.usage.completion_tokens)
+        told_tokens_ = answer.usage.completion_tokens;
+    else if (answer.token_ids && (output_events_ == 1 || told_tokens_))
+        told_tokens_ = told_tokens_.value_or(0) + *answer.token_ids;
+    else
+        told_tokens_.reset();
 }
 
 void StreamRelay::commit() {

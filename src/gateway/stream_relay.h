@@ -5,6 +5,7 @@
 #pragma once
 
 #include "gateway/answer.h"
+#include "gateway/choice_tally.h"
 #include "gateway/event_shape.h"
 #include "http/sse.h"
 
@@ -61,6 +62,9 @@ public:
     [[nodiscard]] std::uint64_t output_events() const noexcept { return output_events_; }
     // Tokens of the events so far: counted where an event is a token, else estimated from bytes.
     [[nodiscard]] std::uint64_t estimated_tokens() const noexcept { return estimated_tokens_; }
+    // Tokens of the events so far, where the engine tells them: by usage in every event, by ids, or because an event is
+    // a token.
+    [[nodiscard]] std::optional<std::uint64_t> told_tokens() const noexcept { return told_tokens_; }
     [[nodiscard]] const std::string& engine_error() const noexcept { return engine_error_; }
 
 private:
@@ -72,6 +76,7 @@ private:
     void emit(const http::Event& event, std::span<const Edit> edits);
     void commit();
     void note(const Answer& answer);
+    void note_told(const Answer& answer);
 
     AnswerReader& reader_;
     RelayPolicy policy_;
@@ -87,10 +92,10 @@ private:
     bool progressed_ = false;
     bool fed_output_ = false;
     bool fed_visible_ = false;
-    std::uint64_t seen_choices_ = 0;
-    std::uint64_t finished_choices_ = 0;
+    ChoiceTally choices_;
     std::uint64_t output_events_ = 0;
     std::uint64_t estimated_tokens_ = 0;
+    std::optional<std::uint64_t> told_tokens_;
     Usage usage_;
     SpeculationUsage speculation_;
     std::string finish_reason_;

@@ -41,7 +41,7 @@ TEST(UpstreamBody, ChangesOnlyWhatItMust) {
         std::string body{c.sent};
         body.reserve(body.size() + 64);
         Inspector inspector;
-        const auto inspected = inspector.inspect(body);
+        const auto inspected = inspector.inspect(body, model::Endpoint::chat_completions);
         ASSERT_TRUE(inspected.has_value()) << c.name;
         const UpstreamBody upstream{body, *inspected, R"("org/real")", c.ask_for_usage};
         EXPECT_EQ(joined(upstream.slices()), c.upstream) << c.name;
@@ -54,7 +54,7 @@ TEST(UpstreamBody, TheServedModelIsEscaped) {
     std::string body = R"({"model":"a"})";
     body.reserve(body.size() + 64);
     Inspector inspector;
-    const auto inspected = inspector.inspect(body);
+    const auto inspected = inspector.inspect(body, model::Endpoint::chat_completions);
     ASSERT_TRUE(inspected.has_value());
     const std::string model = json_string("a\"b\\c");
     const UpstreamBody upstream{body, *inspected, model, false};

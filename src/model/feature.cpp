@@ -18,6 +18,11 @@ std::string_view name_of(Feature feature) noexcept {
         case Feature::suffix: return "suffix";
         case Feature::media: return "media";
         case Feature::reasoning: return "reasoning";
+        case Feature::encoding_format: return "encoding_format";
+        case Feature::dimensions: return "dimensions";
+        case Feature::tokenize_prompt: return "tokenize.prompt";
+        case Feature::tokenize_messages: return "tokenize.messages";
+        case Feature::tokenize_content: return "tokenize.content";
     }
     return "other";
 }

@@ -24,6 +24,11 @@ enum class Feature : std::uint8_t {
     suffix,
     media,             // image, audio or file parts in the prompt
     reasoning,
+    encoding_format,   // embeddings as base64
+    dimensions,        // embeddings of another length than the model's own
+    tokenize_prompt,   // what is to be tokenized: `prompt`, `messages` or `content`, as engines differ
+    tokenize_messages,
+    tokenize_content,
 };
 
 inline constexpr std::array all_features{Feature::tools,
@@ -39,7 +44,12 @@ inline constexpr std::array all_features{Feature::tools,
                                          Feature::echo,
                                          Feature::suffix,
                                          Feature::media,
-                                         Feature::reasoning};
+                                         Feature::reasoning,
+                                         Feature::encoding_format,
+                                         Feature::dimensions,
+                                         Feature::tokenize_prompt,
+                                         Feature::tokenize_messages,
+                                         Feature::tokenize_content};
 
 [[nodiscard]] std::string_view name_of(Feature feature) noexcept;
 [[nodiscard]] std::optional<Feature> feature_from_name(std::string_view name) noexcept;

@@ -70,11 +70,15 @@ Check check_parameters(const AliasPool& pool, const RequestFacts& request, const
                     Ineligible::parameter_unreliable);
 }
 
+ContextFit fit_of(const AliasPool& pool, const RequestFacts& request, const ContractFacts& contract) noexcept {
+    return context_fit(request, smaller(pool.facts->context_tokens, contract.context_tokens),
+                       pool.state.prompt_overhead_tokens);
+}
+
 Check check_context_and_policy(const AliasPool& pool, const RequestFacts& request, const ContractFacts& contract,
                                const PolicyFacts& tenant) noexcept {
     const PoolFacts& facts = *pool.facts;
-    if (context_fit(request, smaller(facts.context_tokens, contract.context_tokens)) == ContextFit::exceeds)
-        return Finding{Ineligible::context_exceeded, {}};
+    if (fit_of(pool, request, contract) == ContextFit::exceeds) return Finding{Ineligible::context_exceeded, {}};
     if (!region_allowed(contract.policy, facts) || !region_allowed(tenant, facts))
         return Finding{Ineligible::region_forbidden, {}};
     return when(!data_policies_met(contract.policy, facts) || !data_policies_met(tenant, facts),
@@ -131,8 +135,8 @@ bool Eligibility::any() const noexcept { return std::ranges::any_of(verdicts, &V
 Verdict judge_pool(const AliasPool& pool, const RequestFacts& request, const ContractFacts& contract,
                    const PolicyFacts& tenant) noexcept {
     const Check found = first_reason(pool, request, contract, tenant);
-    if (!found.has_value()) return {.pool = pool.pool, .reason = std::nullopt, .parameter = {}};
-    return {.pool = pool.pool, .reason = found->reason, .parameter = found->parameter};
+    if (found.has_value()) return {.pool = pool.pool, .reason = found->reason, .parameter = found->parameter};
+    return {.pool = pool.pool, .reason = std::nullopt, .parameter = {}, .context = fit_of(pool, request, contract)};
 }
 
 Eligibility judge(std::span<const AliasPool> pools, const RequestFacts& request, const ContractFacts& contract,
@@ -144,14 +148,15 @@ Eligibility judge(std::span<const AliasPool> pools, const RequestFacts& request,
     return eligibility;
 }
 
-ContextFit context_fit(const RequestFacts& request, std::optional<std::uint64_t> context_tokens) noexcept {
+ContextFit context_fit(const RequestFacts& request, std::optional<std::uint64_t> context_tokens,
+                       std::optional<std::uint64_t> overhead_tokens) noexcept {
     if (!context_tokens.has_value()) return ContextFit::undecided;
     const std::uint64_t output = request.max_tokens.value_or(0);
     if (saturating_sum(request.prompt_tokens_at_least.value_or(0), output) > *context_tokens)
         return ContextFit::exceeds;
-    if (!request.prompt_tokens_at_most.has_value()) return ContextFit::undecided;
-    return saturating_sum(*request.prompt_tokens_at_most, output) <= *context_tokens ? ContextFit::fits
-                                                                                     : ContextFit::undecided;
+    if (!request.prompt_tokens_at_most.has_value() || !overhead_tokens.has_value()) return ContextFit::undecided;
+    const std::uint64_t prompt = saturating_sum(*request.prompt_tokens_at_most, *overhead_tokens);
+    return saturating_sum(prompt, output) <= *context_tokens ? ContextFit::fits : ContextFit::undecided;
 }
 
 Refusal refusal_of(const Eligibility& eligibility) noexcept {

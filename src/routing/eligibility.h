@@ -16,10 +16,14 @@
 
 namespace weir::routing {
 
+// Prompt and requested output against a context size. `undecided` asks for a count; it never excludes.
+enum class ContextFit : std::uint8_t { fits, undecided, exceeds };
+
 struct Verdict {
     std::uint32_t pool = 0;                   // AliasPool::pool
     std::optional<model::Ineligible> reason;  // nullopt = eligible
     std::string_view parameter;               // of parameter_unsupported and parameter_unreliable; static storage
+    ContextFit context = ContextFit::fits;    // of an eligible pool: whether the request surely fits
     [[nodiscard]] bool eligible() const noexcept { return !reason.has_value(); }
 };
 
@@ -33,9 +37,9 @@ struct Eligibility {
 [[nodiscard]] Verdict judge_pool(const AliasPool& pool, const RequestFacts& request, const ContractFacts& contract,
                                  const PolicyFacts& tenant) noexcept;
 
-// Prompt and requested output against a context size. `undecided` asks for a count; it never excludes.
-enum class ContextFit : std::uint8_t { fits, undecided, exceeds };
-[[nodiscard]] ContextFit context_fit(const RequestFacts& request, std::optional<std::uint64_t> context_tokens) noexcept;
+// `overhead_tokens`: what the pool's engine adds at most; nullopt = not known, so nothing surely fits.
+[[nodiscard]] ContextFit context_fit(const RequestFacts& request, std::optional<std::uint64_t> context_tokens,
+                                     std::optional<std::uint64_t> overhead_tokens = 0) noexcept;
 
 // The most useful refusal when no pool is eligible (precondition: !eligibility.any()):
 // 1. some pool could serve the request in a better hour: pools_unhealthy when one has no usable replica, else

@@ -40,6 +40,8 @@ struct PoolState {
     bool drifted = false;     // and the pool's on_drift says that it must not serve
     bool unverified = false;  // a restarted speculative replica set that may not serve yet
     bool any_replica_usable = true;
+    // At most so many tokens does the engine add to the prompt's own (PromptOverhead); nullopt = not known.
+    std::optional<std::uint64_t> prompt_overhead_tokens = 0;
 };
 
 // One pool as one alias lists it.
@@ -56,13 +58,15 @@ struct RequestFacts {
     bool stream = false;
     model::FeatureSet features{};
     std::optional<std::uint64_t> prompt_tokens_at_least{};  // an exact count or a true lower bound
-    std::optional<std::uint64_t> prompt_tokens_at_most{};   // absent with media parts or server-side state
-    std::optional<std::uint64_t> max_tokens{};              // output asked for
+    // Without what a pool's engine adds. Absent with media parts, server-side state, or a template of the request's
+    // own.
+    std::optional<std::uint64_t> prompt_tokens_at_most{};
+    std::optional<std::uint64_t> max_tokens{};  // output asked for
 };
 
 // Where data may go, as an alias or a tenant demands. Empty = no demand.
 struct PolicyFacts {
-    std::vector<std::string> regions{};        // any of them
+    std::vector<std::string> regions{};  // any of them
     std::vector<std::string> data_policies{};  // all of them
 };
 

@@ -12,6 +12,16 @@ std::shared_ptr<ReplicaSlot> ReplicaTable::slot(std::string_view pool, std::stri
     return fresh;
 }
 
+std::shared_ptr<PromptOverhead> ReplicaTable::prompts(std::string_view identity) {
+    const std::scoped_lock lock{mutex_};
+    std::weak_ptr<PromptOverhead>& known = prompts_[std::string{identity}];
+    if (auto alive = known.lock()) return alive;
+    auto fresh = std::make_shared<PromptOverhead>();
+    known = fresh;
+    forget_dead();
+    return fresh;
+}
+
 std::size_t ReplicaTable::size() {
     const std::scoped_lock lock{mutex_};
     forget_dead();
@@ -20,6 +30,7 @@ std::size_t ReplicaTable::size() {
 
 void ReplicaTable::forget_dead() {
     std::erase_if(slots_, [](const auto& named) { return named.second.expired(); });
+    std::erase_if(prompts_, [](const auto& named) { return named.second.expired(); });
 }
 
 }  // namespace weir::routing

@@ -29,8 +29,8 @@ public:
     Query& number(std::int64_t value) { return bound(sqlite3_bind_int64(get(), ++parameters_, value)); }
     Query& time(std::optional<base::WallTime> value) { return bound(bind_time(get(), ++parameters_, value)); }
     Query& digest(const base::Sha256Digest& value) {
-        return bound(sqlite3_bind_blob(get(), ++parameters_, value.data(), static_cast<int>(value.size()),
-                                       SQLITE_STATIC));
+        return bound(
+            sqlite3_bind_blob(get(), ++parameters_, value.data(), static_cast<int>(value.size()), SQLITE_STATIC));
     }
     // Whether there is a (further) row.
     Result<bool> step() {
@@ -149,8 +149,8 @@ Status SqliteKeyStore::transact(const std::function<Status(std::int64_t change)>
         return std::unexpected{std::move(begun).error().within(where_)};
     Query count{database, "UPDATE key_changes SET newest = newest + 1 RETURNING newest"};
     auto counted = count.step();
-    auto done = counted ? change(sqlite3_column_int64(count.get(), 0))
-                        : Status{std::unexpected{std::move(counted).error()}};
+    auto done =
+        counted ? change(sqlite3_column_int64(count.get(), 0)) : Status{std::unexpected{std::move(counted).error()}};
     // RETURNING has given its row; the statement is at its end only after a further step.
     if (done) done = count.run();
     if (done) done = execute(database, "COMMIT");
@@ -189,8 +189,7 @@ Status SqliteKeyStore::rotate(const ports::Rotation& rotation) {
     return transact([&](std::int64_t change) { return rotate_secret(database_.get(), rotation, change); });
 }
 
-Status SqliteKeyStore::find(const ports::KeyFilter& filter,
-                            const std::function<void(const ports::StoredKey&)>& found) {
+Status SqliteKeyStore::find(const ports::KeyFilter& filter, const std::function<void(const ports::StoredKey&)>& found) {
     const std::array<std::pair<const char*, const std::optional<std::string>*>, 5> wanted{
         {{"id", &filter.id},
          {"name", &filter.name},

@@ -22,8 +22,7 @@ public:
     [[nodiscard]] base::Status rotate(const ports::Rotation& rotation) override;
 
 private:
-    SqliteKeyStore(std::string where, Database database)
-        : where_{std::move(where)}, database_{std::move(database)} {}
+    SqliteKeyStore(std::string where, Database database) : where_{std::move(where)}, database_{std::move(database)} {}
     // Runs `change` in one transaction with the number of this change; an error undoes it.
     [[nodiscard]] base::Status transact(const std::function<base::Status(std::int64_t change)>& change);
 

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { alias, oneAlias, secrets, chatBody } from './harness/config.mjs';
-import { checkHeaders, checkServerTiming, editedJson, editedStream, recordedFacts } from './harness/contract.mjs';
+import { checkHeaders, checkServerTiming, editedJson, editedStream, endpointOf, recordedFacts } from './harness/contract.mjs';
+import { deliveries } from './harness/deliveries.mjs';
 import { Gateway } from './harness/gateway.mjs';
-import { makeRandom, randomPieces, seed } from './harness/random.mjs';
+import { seed } from './harness/random.mjs';
 import { loadConversation, loadRecording } from './harness/recordings.mjs';
 import { Upstream } from './harness/upstream.mjs';
 import { stopAll } from './harness/wait.mjs';
@@ -19,29 +20,23 @@ const names = [
   '29-chat-nonstream-reasoning-spec', '31-chat-stream-prefill-echo-spec', '37-chat-stream-sse-ping-spec',
   '38-chat-stream-ctx-limit-midgen-spec', '50-ok-unknown-field', '51-ok-wrong-model', '52-ok-no-model',
   '67-http10-chat-stream', '68-expect-100', '70-keepalive-pipelined-two', '91-auth-ok',
+  '32-completions-stream-emoji-spec', '34-completions-stream-emoji-cut-midchar-spec',
+  '35-completions-nonstream-emoji-cut-midchar-spec', '40-completions-stream-spec', '41-completions-nonstream-spec',
 ];
 const recordings = [
   ...names.map(loadRecording),
   ...loadConversation('sdk-001').slice(1), ...loadConversation('sdk-003'), ...loadConversation('sdk-tool-001'),
+  ...loadConversation('sdk-005').slice(0, 1),
 ];
-const byteByByteLimit = 14 * 1024;
-const random = makeRandom();
 
 let upstream;
 let gateway;
 before(async () => {
   console.log(`# random splits: WEIR_TEST_SEED=${seed}`);
   upstream = await Upstream.start();
-  gateway = await Gateway.start(oneAlias(upstream.url));
+  gateway = await Gateway.start(oneAlias(upstream.url, { alias: { endpoints: ['chat.completions', 'completions'] } }));
 });
 after(() => stopAll(gateway, upstream));
-
-// Three ways to deliver a response; each gives pieces that leave in segments of their own.
-const deliveries = {
-  'as recorded': (recording) => recording.pieces,
-  'byte by byte': (recording) => (recording.response.length <= byteByByteLimit ? randomPieces(recording.response, random, 1) : undefined),
-  'random splits': (recording) => randomPieces(recording.response, random, Math.max(4, Math.ceil(recording.response.length / 60))),
-};
 
 // The recorded request as a client of the gateway sends it, with the alias in the place of the model;
 // undefined when the recording's request names no model of its own.
@@ -60,7 +55,7 @@ async function replay(recording, pieces, { key }) {
     if (closes) exchange.fin();
   });
   const body = recordedRequest(recording) ?? JSON.stringify(chatBody({ stream: recording.stream }));
-  const response = await gateway.send({ body, key });
+  const response = await gateway.send({ target: endpointOf(recording).path, body, key });
   return { body, response, exchange: await upstream.request() };
 }
 
@@ -91,7 +86,7 @@ async function checkRecord(recording, response, exchange) {
   assert.equal(record.spec?.source, facts.drafted === undefined ? undefined : 'engine');
   const { status, outcome, usage_source, stream, endpoint, tenant, key, pool } = record;
   assert.deepEqual({ status, outcome, usage_source, stream, endpoint, tenant, pool },
-    { status: 200, outcome: 'ok', usage_source: 'engine', stream: recording.stream, endpoint: 'chat.completions', tenant: 'acme', pool: 'main' });
+    { status: 200, outcome: 'ok', usage_source: 'engine', stream: recording.stream, endpoint: endpointOf(recording).name, tenant: 'acme', pool: 'main' });
   assert.ok(['plain', 'debug'].includes(key));
   assert.equal(record.attempts.length, 1);
   assert.equal(record.attempts[0].outcome, 'ok');
@@ -116,6 +111,7 @@ for (const [way, cut] of Object.entries(deliveries)) {
     test(`${recording.name}, ${way}`, async () => {
       const { body, response, exchange } = await replay(recording, pieces, { key: secrets.plain });
       checkAnswer(recording, response, { debug: false });
+      assert.equal(exchange.request.target, endpointOf(recording).path);
       assert.equal(exchange.request.body.toString(), body.replace(alias, 'harbor-mid'), 'the engine gets the recorded request, byte for byte');
       assert.equal(upstream.requests.length, 1, 'one attempt');
       await checkRecord(recording, response, exchange);

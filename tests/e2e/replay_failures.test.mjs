@@ -2,7 +2,7 @@
 // Each case has a gateway of its own, so that no case can spoil a replica's health for another.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { alias, chat, oneAlias } from './harness/config.mjs';
+import { alias, chat, oneAlias, secrets } from './harness/config.mjs';
 import { checkBrokenStream, checkHeaders, checkRefusal, editedStream, recordedFacts } from './harness/contract.mjs';
 import { Gateway } from './harness/gateway.mjs';
 import { loadConversation, loadRecording } from './harness/recordings.mjs';
@@ -13,14 +13,14 @@ let upstream;
 before(async () => { upstream = await Upstream.start(); });
 after(() => stopAll(upstream));
 
-async function withReplay(recording, stream, body, configuration = {}) {
+async function withReplay(recording, stream, body, configuration = {}, request = (stream_) => chat({ stream: stream_ })) {
   upstream.answer(async (exchange) => {
     await exchange.writePieces(recording.pieces);
     exchange.fin();
   });
   const gateway = await Gateway.start(oneAlias(upstream.url, configuration));
   try {
-    const response = await gateway.send(chat({ stream }));
+    const response = await gateway.send(request(stream));
     const record = await gateway.recordOf(response.header('x-request-id'));
     await body(response, record, gateway);
   } finally {
@@ -37,7 +37,6 @@ const rejections = [
   { name: '58-err-bad-max-tokens', status: 400, message: /type must be number, but is string/ },
   { name: '59-err-bad-n', status: 400, message: /Value must be between 1 <= value <= 4/ },
   { name: '61-err-method', status: 404, message: /File Not Found/ },
-  { name: '62-err-embeddings-off', status: 501, message: /does not support embeddings/ },
 ];
 for (const { name, status, code, message, stream = false } of rejections) {
   test(`${name}: status and message are kept`, () => withReplay(loadRecording(name), stream, async (response, record) => {
@@ -50,6 +49,16 @@ for (const { name, status, code, message, stream = false } of rejections) {
     assert.equal(record.usage_source, 'none');
   }));
 }
+
+const embeddingsPool = { pool: { capabilities: { endpoints: ['embeddings'] } }, alias: { endpoints: ['embeddings'], features: [] } };
+test('62-err-embeddings-off: status and message are kept', () => withReplay(loadRecording('62-err-embeddings-off'), false,
+  async (response, record) => {
+    checkRefusal(response, { status: 501, reason: 'upstream_rejected', message: /does not support embeddings/ });
+    checkHeaders(response);
+    assert.equal(upstream.requests.length, 1, 'never retried');
+    assert.equal(upstream.requests[0].request.body.toString(), loadRecording('62-err-embeddings-off').request.body.toString());
+    assert.deepEqual([record.endpoint, record.outcome, record.usage_source], ['embeddings', 'refused', 'none']);
+  }, embeddingsPool, () => ({ target: '/v1/embeddings', body: `{"model": "${alias}", "input": "x"}`, key: secrets.plain })));
 
 // What a caller must not see as its own fault: the engine's trouble, after the attempts are used up.
 const failures = [

@@ -71,6 +71,16 @@ export function recordedFacts(recording) {
   return { ...Object.assign({}, ...answers.map(factsOf)), events: answers.filter(carriesOutput).length };
 }
 
+const endpointNames = {
+  '/v1/chat/completions': 'chat.completions', '/v1/completions': 'completions', '/v1/embeddings': 'embeddings', '/tokenize': 'tokenize',
+};
+
+// Where a recorded request went: {path, name}, the name as in configurations and records.
+export function endpointOf(recording) {
+  const path = recording.request.startLine.split(' ')[1];
+  return { path, name: endpointNames[path] ?? endpointNames['/v1/chat/completions'] };
+}
+
 // --- checks ---------------------------------------------------------------------------------------------------
 
 export const requestIdPattern = /^[A-Za-z0-9_-]{20,40}$/;
