@@ -63,7 +63,10 @@ private:
     io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
     io::Task<void> drain_framing(http::Exchange& exchange);
-    io::Task<base::Status> forward(StreamRelay& relay);
+    // `last` = what the relay has now completes the stream: the record's end goes first.
+    io::Task<base::Status> forward(StreamRelay& relay, bool last);
+    void conclude(const StreamRelay& relay);
+    void note_output(const StreamRelay& relay);
     io::Task<AttemptResult> finish_stream(StreamRelay& relay);
     io::Task<AttemptResult> break_stream(StreamRelay& relay, AttemptResult failure);
     io::Task<AttemptResult> relay_whole(http::Exchange& exchange, const http::ResponseHead& head);
@@ -89,6 +92,7 @@ private:
     std::string server_timing_;
     std::uint64_t delivered_estimate_ = 0;
     bool framing_ended_ = false;  // the upstream body's last chunk was read
+    bool concluded_ = false;      // the record's end is written: the answer is whole
 };
 
 }  // namespace weir::gateway

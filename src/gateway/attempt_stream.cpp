@@ -53,7 +53,7 @@ io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const ht
                                 .answered = false};
     StreamRelay relay{services_.reader, relay_policy()};
     auto result = co_await pump(exchange, relay);
-    note_usage(relay);
+    if (!concluded_ || result.outcome != AttemptOutcome::ok) note_usage(relay);
     if (result.outcome == AttemptOutcome::ok) {
         auto finished = co_await finish_stream(relay);
         if (!framing_ended_) co_await drain_framing(exchange);
@@ -88,7 +88,7 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         auto verdict = relay.feed(part->bytes);
         if (relay.fed_output() && !settlement_.moments.upstream_first)
             settlement_.moments.upstream_first = services_.reactor.now();
-        const auto sent = co_await forward(relay);
+        const auto sent = co_await forward(relay, relay.done());
         if (!sent) co_return gone();
         if (relay.progressed() && relay.committed()) limit = sooner(timeouts.idle, Reason::upstream_timeout_idle);
         if (verdict == RelayVerdict::failed || verdict == RelayVerdict::protocol) {
@@ -99,7 +99,7 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         if (!end && relay.done()) co_return ending_of(relay, verdict);
         if (!end) continue;
         verdict = relay.end();
-        const auto flushed = co_await forward(relay);
+        const auto flushed = co_await forward(relay, relay.complete() && !concluded_);
         if (!flushed) co_return gone();
         co_return ending_of(relay, verdict);
     }
@@ -117,35 +117,59 @@ io::Task<void> Attempt::drain_framing(http::Exchange& exchange) {
     }
 }
 
-io::Task<base::Status> Attempt::forward(StreamRelay& relay) {
+io::Task<base::Status> Attempt::forward(StreamRelay& relay, bool last) {
     if (relay.slices().empty()) co_return base::Status{};
     if (!sink_.begun()) begin_response(200, true);
-    const auto written = co_await sink_.write(relay.slices());
-    if (!written) co_return written;
-    auto& moments = settlement_.moments;
-    delivered_estimate_ = relay.estimated_tokens();
-    if (relay.fed_output()) {
-        const auto now = base::monotonic_now();
-        if (!moments.first_output_sent) {
-            moments.first_output_sent = now;
-            // As told: with one event in this first write; else what the engine's family sends first.
-            moments.tokens_in_first_event = plan_.pool->adapter->tokens_in_first_event;
-        } else if (moments.last_output_sent) {
-            services_.metrics.inter_chunk(base::to_seconds(now - *moments.last_output_sent));
-        }
-        moments.last_output_sent = now;
-        if (relay.fed_visible() && !moments.first_visible_sent) moments.first_visible_sent = now;
+    std::optional<telemetry::Moments> before;
+    if (last) {
+        before = settlement_.moments;
+        note_output(relay);
+        conclude(relay);
     }
+    const auto written = co_await sink_.write(relay.slices());
+    if (!written) {
+        if (before) settlement_.moments = *before;
+        co_return written;
+    }
+    delivered_estimate_ = relay.estimated_tokens();
+    if (!last) note_output(relay);
     co_return written;
 }
 
-io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
-    const auto ended = co_await sink_.end_stream({});
-    if (!ended) co_return gone();
-    settlement_.served(200);
+void Attempt::note_output(const StreamRelay& relay) {
+    if (!relay.fed_output()) return;
+    auto& moments = settlement_.moments;
+    const auto now = base::monotonic_now();
+    if (!moments.first_output_sent) {
+        moments.first_output_sent = now;
+        // As told: with one event in this first write; else what the engine's family sends first.
+        moments.tokens_in_first_event = plan_.pool->adapter->tokens_in_first_event;
+    } else if (moments.last_output_sent) {
+        services_.metrics.inter_chunk(base::to_seconds(now - *moments.last_output_sent));
+    }
+    moments.last_output_sent = now;
+    if (relay.fed_visible() && !moments.first_visible_sent) moments.first_visible_sent = now;
+}
+
+// The record as it will be when what is about to be written arrives.
+void Attempt::conclude(const StreamRelay& relay) {
+    concluded_ = true;
+    note_usage(relay);
     auto& record = settlement_.record;
     record.delivered_tokens =
         record.completion_tokens ? record.completion_tokens : std::optional{relay.estimated_tokens()};
+    settlement_.served(200);
+    const auto now = base::monotonic_now();
+    settlement_.moments.last_upstream_byte = now;
+    settlement_.attempt_ended(AttemptOutcome::ok, now);
+    settlement_.write_end();
+}
+
+io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
+    if (!concluded_) conclude(relay);
+    const auto ended = co_await sink_.end_stream({});
+    if (!ended) co_return gone();
+    settlement_.delivered();
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }
 
@@ -158,8 +182,13 @@ io::Task<AttemptResult> Attempt::break_stream(StreamRelay&, AttemptResult failur
     const std::string event = error_event(*failure.refusal);
     const std::string_view last[] = {event};
     sink_.close_after();
+    settlement_.attempt_ended(failure.outcome, base::monotonic_now());
+    settlement_.write_end();
     const auto ended = co_await sink_.end_stream(last);
-    if (!ended) sink_.abort();
+    if (ended)
+        settlement_.delivered();
+    else
+        sink_.abort();
     co_return failure;
 }
 

@@ -143,10 +143,16 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     const std::string edited = joined(slices);
     std::vector<http::Field> fields;
     response_fields(fields, false);
+    record.delivered_tokens = record.completion_tokens;
+    settlement_.served(status);
+    const auto now = base::monotonic_now();
+    settlement_.moments.last_upstream_byte = now;
+    settlement_.attempt_ended(AttemptOutcome::ok, now);
+    settlement_.write_end();
+    concluded_ = true;
     const auto sent = co_await sink_.send(status, fields, edited);
     if (!sent) co_return gone();
-    settlement_.served(status);
-    record.delivered_tokens = record.completion_tokens;
+    settlement_.delivered();
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }
 
