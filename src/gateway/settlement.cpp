@@ -15,8 +15,10 @@ Settlement::Settlement(Services& services, base::Instant began) : services_{serv
 }
 
 bool Settlement::begin() {
-    services_.metrics.begin();
-    return begun_ = true;
+    ticket_ = services_.spool.begin(record);
+    begun_ = ticket_.open() || services_.spool.serves_unrecorded();
+    if (begun_) services_.metrics.begin();
+    return begun_;
 }
 
 Settlement::~Settlement() {
@@ -24,7 +26,10 @@ Settlement::~Settlement() {
     const bool stands = end_stands();
     if (!stands) telemetry::close_clocks(moments, delivered_at_.value_or(base::monotonic_now()), record);
     services_.metrics.record(record);
-    services_.ledger.submit(std::move(record));
+    if (stands)
+        services_.spool.settle(ticket_);
+    else
+        services_.spool.end(ticket_, record, ledger::Ending::final_);
 }
 
 bool Settlement::end_stands() const noexcept {
@@ -75,6 +80,7 @@ void Settlement::client_closed(int status_sent) {
 void Settlement::write_end() {
     end_written_at_ = base::monotonic_now();
     telemetry::close_clocks(moments, *end_written_at_, record);
+    services_.spool.end(ticket_, record, ledger::Ending::provisional);
     changed_ = false;
 }
 

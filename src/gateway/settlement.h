@@ -48,6 +48,7 @@ private:
     [[nodiscard]] bool end_stands() const noexcept;
 
     Services& services_;
+    ledger::Ticket ticket_;
     bool begun_ = false;
     bool changed_ = false;  // since end_written_at_
     std::optional<base::Instant> end_written_at_;

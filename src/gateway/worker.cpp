@@ -51,7 +51,6 @@ void turn_away(int descriptor) {
 }  // namespace
 
 struct WorkerGroup::Shared {
-    ledger::Ledger& ledger;
     WorkerOptions options;
     std::atomic<std::size_t> connections{0};
     std::optional<io::ListenerSet> listeners{};  // holds the lock on the port until the drain begins
@@ -59,7 +58,8 @@ struct WorkerGroup::Shared {
 
 class WorkerGroup::Worker {
 public:
-    Worker(Shared& shared, std::unique_ptr<io::Reactor> reactor, std::shared_ptr<const Snapshot> snapshot)
+    Worker(Shared& shared, ledger::Spool& spool, std::unique_ptr<io::Reactor> reactor,
+           std::shared_ptr<const Snapshot> snapshot)
         : shared_{shared},
           reactor_{std::move(reactor)},
           upstream_{*reactor_, {}},
@@ -68,7 +68,7 @@ public:
           services_{.reactor = *reactor_,
                     .upstream = upstream_,
                     .metrics = metrics_,
-                    .ledger = shared.ledger,
+                    .spool = spool,
                     .inspector = inspector_,
                     .reader = reader_,
                     .random = random_,
@@ -182,12 +182,13 @@ base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet li
                                                               std::shared_ptr<const Snapshot> snapshot,
                                                               ledger::Ledger& ledger, WorkerOptions options) {
     const std::size_t count = options.workers;
-    auto shared = std::unique_ptr<Shared>{new Shared{.ledger = ledger, .options = std::move(options)}};
+    auto shared = std::unique_ptr<Shared>{new Shared{.options = std::move(options)}};
     auto group = std::unique_ptr<WorkerGroup>{new WorkerGroup{std::move(shared)}};
     for (std::size_t i = 0; i < count; ++i) {
         auto reactor = io::Reactor::create();
         if (!reactor) return std::unexpected{std::move(reactor).error()};
-        group->workers_.push_back(std::make_unique<Worker>(*group->shared_, *std::move(reactor), snapshot));
+        group->workers_.push_back(
+            std::make_unique<Worker>(*group->shared_, ledger.spool(i), *std::move(reactor), snapshot));
     }
     for (std::size_t i = 0; i < count; ++i)
         group->workers_[i]->listen(listeners.take(i), [workers = &group->workers_]() -> Worker& {

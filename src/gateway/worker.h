@@ -28,7 +28,7 @@ struct WorkerOptions {
 
 class WorkerGroup {
 public:
-    // Starts the threads. `ledger` outlives the group. Errors: unavailable.
+    // Starts the threads. `ledger` has a spool for each worker and outlives the group. Errors: unavailable.
     [[nodiscard]] static base::Result<std::unique_ptr<WorkerGroup>> start(io::ListenerSet listeners,
                                                                           std::shared_ptr<const Snapshot> snapshot,
                                                                           ledger::Ledger& ledger,
