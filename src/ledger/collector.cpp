@@ -40,8 +40,10 @@ void Collector::take(Segment& segment, const FrameView& frame, std::vector<Ready
     const auto found = open_.find(key_of(header));
     // Settled without an end: the record went its way in an earlier life of this directory.
     if (found == open_.end() || found->second.kind != FrameKind::end) return;
-    const bool logged = segment.read_offset < segment.logged();
-    make_ready(found->second, logged, ready);
+    Ready& made = make_ready(found->second, ready);
+    made.final_in = &segment;
+    made.final_at = segment.read_offset;
+    made.logged = segment.read_offset < segment.logged();
     open_.erase(found);
 }
 
@@ -67,21 +69,20 @@ void Collector::release(const Open& open) const noexcept {
     open.place.segment->open_bytes -= frame_stride(open.length);
 }
 
-void Collector::make_ready(const Open& open, bool logged, std::vector<Ready>& ready) const {
+Ready& Collector::make_ready(const Open& open, std::vector<Ready>& ready) const {
     release(open);
     Segment& segment = *open.place.segment;
     ++segment.unstored;
-    ready.push_back(
-        {.segment = &segment,
-         .payload = segment.bytes().subspan(open.place.offset + frame_header_bytes, open.length - frame_header_bytes),
-         .interrupted = open.kind == FrameKind::begin,
-         .logged = logged,
-         .left_over = left_over_});
+    return ready.emplace_back(Ready{
+        .segment = &segment,
+        .payload = segment.bytes().subspan(open.place.offset + frame_header_bytes, open.length - frame_header_bytes),
+        .interrupted = open.kind == FrameKind::begin,
+        .left_over = left_over_});
 }
 
 void Collector::finish(std::vector<Ready>& ready) {
     for (const auto& [key, open] : open_)
-        make_ready(open, false, ready);
+        make_ready(open, ready);
     open_.clear();
 }
 

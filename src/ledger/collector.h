@@ -21,6 +21,8 @@ namespace weir::ledger {
 struct Ready {
     Segment* segment = nullptr;  // holds the payload; its `unstored` counts this
     std::span<const std::byte> payload;
+    Segment* final_in = nullptr;  // where the frame lies that made it final; nullptr = its process died before
+    std::size_t final_at = 0;     // that frame's offset
     bool interrupted = false;    // only its begin is known
     bool logged = false;         // its line is in the access log
     bool left_over = false;      // of an earlier process, so that the store may have it already
@@ -63,7 +65,7 @@ private:
     void keep(const FrameHeader& header, Place place);
     void hold(const Open& open) const noexcept;
     void release(const Open& open) const noexcept;
-    void make_ready(const Open& open, bool logged, std::vector<Ready>& ready) const;
+    Ready& make_ready(const Open& open, std::vector<Ready>& ready) const;
     void note_fault(const Segment& segment, FrameState state);
 
     std::function<void(const std::string&)> report_;

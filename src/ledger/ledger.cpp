@@ -156,7 +156,6 @@ bool Ledger::State::take() {
     writer.add(ready, now);
     if (ready.capacity() > large_batch) ready = {};
     ready.clear();
-    shelf.note_logged();
     writer.store(Clock::now());
     shelf.retire();
     publish_state();

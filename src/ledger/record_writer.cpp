@@ -86,6 +86,9 @@ void RecordWriter::write_lines(const Batch& batch) {
         if (!written && !all) unlogged_.append(lines_, begin, from - begin);
     }
     counters_.dropped_log_lines += log_.append(all ? lines_ : unlogged_);
+    // At once: who dies from here on does not write these lines again.
+    for (const auto& ready : batch.ready)
+        if (ready.final_in != nullptr) ready.final_in->set_logged(ready.final_at + 1);
 }
 
 void RecordWriter::store(Clock::time_point now) {

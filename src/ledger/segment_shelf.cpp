@@ -55,11 +55,6 @@ void SegmentShelf::read(std::span<const std::unique_ptr<Spool>> spools, std::vec
         if (segment->name().origin != carry_origin) collector_.read(*segment, ready);
 }
 
-void SegmentShelf::note_logged() noexcept {
-    for (const auto& segment : segments_)
-        segment->set_logged(segment->read_offset);
-}
-
 bool SegmentShelf::removed(const std::shared_ptr<Segment>& segment) {
     if (!segment->consumed || segment->unstored > 0 || segment->foreign) return false;
     // Copying from one carry segment to the next pays only when most of it is dead.

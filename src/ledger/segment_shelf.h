@@ -27,8 +27,6 @@ public:
     void recover(std::vector<Ready>& ready);
     // What the workers have appended since the last call.
     void read(std::span<const std::unique_ptr<Spool>> spools, std::vector<Ready>& ready);
-    // Every record that became ready so far has its line in the access log.
-    void note_logged() noexcept;
     // Removes what is not needed, carrying open requests over.
     void retire();
     // The same at the end, when every spool is closed and read: carry segments too.
