@@ -1,6 +1,6 @@
 #include "base/time.h"
 
-#include <cstddef>
+#include <cstring>
 
 namespace weir::base {
 
@@ -10,29 +10,34 @@ WallTime wall_now() noexcept { return std::chrono::time_point_cast<Nanoseconds>(
 
 namespace {
 
-// Writes the number right-aligned into `digits` characters from `at` on.
-void put_digits(std::string& text, std::size_t at, std::size_t digits, std::int64_t number) {
-    for (std::size_t i = at + digits; i > at; number /= 10)
-        text[--i] = static_cast<char>('0' + number % 10);
+// Writes the number right-aligned into `digits` characters.
+void put_digits(char* out, std::size_t digits, std::uint32_t number) noexcept {
+    for (std::size_t i = digits; i > 0; number /= 10)
+        out[--i] = static_cast<char>('0' + number % 10);
 }
 
 }  // namespace
 
 // By hand, because every request's record has one.
-std::string to_rfc3339(WallTime time) {
+void put_rfc3339(WallTime time, std::span<char, rfc3339_bytes> out) noexcept {
     using namespace std::chrono;
     const auto millis = floor<milliseconds>(time);
     const auto day = floor<days>(millis);
     const year_month_day date{day};
-    const hh_mm_ss clock{millis - day};
-    std::string text = "0000-00-00T00:00:00.000Z";
-    put_digits(text, 0, 4, static_cast<int>(date.year()));
-    put_digits(text, 5, 2, static_cast<unsigned>(date.month()));
-    put_digits(text, 8, 2, static_cast<unsigned>(date.day()));
-    put_digits(text, 11, 2, clock.hours().count());
-    put_digits(text, 14, 2, clock.minutes().count());
-    put_digits(text, 17, 2, clock.seconds().count());
-    put_digits(text, 20, 3, clock.subseconds().count());
+    const auto of_day = static_cast<std::uint32_t>((millis - day).count());
+    std::memcpy(out.data(), "0000-00-00T00:00:00.000Z", rfc3339_bytes);
+    put_digits(out.data(), 4, static_cast<std::uint32_t>(static_cast<int>(date.year())));
+    put_digits(out.data() + 5, 2, static_cast<unsigned>(date.month()));
+    put_digits(out.data() + 8, 2, static_cast<unsigned>(date.day()));
+    put_digits(out.data() + 11, 2, of_day / 3'600'000);
+    put_digits(out.data() + 14, 2, of_day / 60'000 % 60);
+    put_digits(out.data() + 17, 2, of_day / 1000 % 60);
+    put_digits(out.data() + 20, 3, of_day % 1000);
+}
+
+std::string to_rfc3339(WallTime time) {
+    std::string text(rfc3339_bytes, '0');
+    put_rfc3339(time, std::span<char, rfc3339_bytes>{text});
     return text;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace weir::base {
@@ -20,6 +22,9 @@ inline constexpr Instant never = Instant::max();
 
 // RFC 3339 in UTC with milliseconds: "2026-11-30T06:04:40.123Z".
 [[nodiscard]] std::string to_rfc3339(WallTime time);
+inline constexpr std::size_t rfc3339_bytes = 24;
+// The same into a buffer that exists.
+void put_rfc3339(WallTime time, std::span<char, rfc3339_bytes> out) noexcept;
 
 [[nodiscard]] constexpr double to_ms(Nanoseconds span) noexcept { return static_cast<double>(span.count()) / 1e6; }
 [[nodiscard]] constexpr double to_seconds(Nanoseconds span) noexcept { return static_cast<double>(span.count()) / 1e9; }

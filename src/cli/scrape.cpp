@@ -49,8 +49,10 @@ std::string render_metrics(const ScrapeSources& sources, base::Instant now) {
     out.set(telemetry::config_last_reload_successful, {}, sources.last_reload_successful ? 1 : 0);
     out.set(telemetry::ledger_lag_seconds, {}, base::to_seconds(sources.ledger->lag()));
     const auto counters = sources.ledger->counters();
-    const std::array<std::string_view, 1> ledger_sink{"ledger"}, log_sink{"access_log"};
+    out.set(telemetry::spool_bytes, {}, static_cast<double>(sources.ledger->spool_bytes()));
+    const std::array<std::string_view, 1> ledger_sink{"ledger"}, spool_sink{"spool"}, log_sink{"access_log"};
     out.set(telemetry::events_dropped_total, ledger_sink, static_cast<double>(counters.dropped_records));
+    out.set(telemetry::events_dropped_total, spool_sink, static_cast<double>(counters.unrecorded));
     out.set(telemetry::events_dropped_total, log_sink, static_cast<double>(counters.dropped_log_lines));
     return out.text();
 }

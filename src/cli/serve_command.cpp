@@ -105,6 +105,13 @@ std::size_t connection_limit(std::uint32_t configured) {
 
 Status Daemon::open_ledger(const config::Config& config) {
     ledger::LedgerOptions options;
+    const auto& spool = config.store.spool;
+    options.workers = worker_count(config.server.workers);
+    options.spool = {
+        .path = config.store.spool_path(),
+        .cap_bytes = spool.cap_bytes,
+        .segment_bytes = spool.segment_bytes,
+        .when_full = spool.when_full == config::SpoolFull::drop ? ledger::WhenFull::drop : ledger::WhenFull::refuse};
     options.access_log_path = config.telemetry.access_log.path;
     options.report = [](std::string_view text) { say(text); };
     if (config.store.kind() != config::StoreKind::sqlite)

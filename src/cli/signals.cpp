@@ -23,6 +23,7 @@ void block_signals() noexcept {
     const sigset_t set = handled_signals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error of the write, like a full disk
 }
 
 SignalKind next_signal() noexcept {

@@ -43,11 +43,46 @@ std::string Store::sqlite_path() const {
     return kind() == StoreKind::sqlite ? url.reveal().substr(sqlite_scheme.size()) : std::string{};
 }
 
+std::string Store::spool_path() const {
+    if (spool.path) return *spool.path;
+    return kind() == StoreKind::sqlite ? sqlite_path() + ".spool" : "weir.spool";
+}
+
+std::string_view name_of(SpoolFull policy) noexcept {
+    switch (policy) {
+        case SpoolFull::refuse: return "refuse";
+        case SpoolFull::drop: return "drop";
+    }
+    return "";
+}
+
+namespace {
+
+const Table<Spool>& spool_table() {
+    constexpr std::uint64_t kib = 1024;
+    constexpr std::uint64_t mib = 1024 * kib;
+    static const Table<Spool> table{
+        field("path", &Spool::path, text(),
+              "A directory of its own on a local disk; by default the store's file name with .spool behind it."),
+        field("cap", &Spool::cap_bytes, size({512 * kib, 1024 * 1024 * mib}),
+              "How large the spool may grow while the store takes no records."),
+        field("segment", &Spool::segment_bytes, size({64 * kib, 64 * mib}),
+              "The size of one file; smaller where the cap is little for the workers."),
+        field("when_full", &Spool::when_full, choice(named_choices(std::array{SpoolFull::refuse, SpoolFull::drop})),
+              "What happens to requests that find no room: 503 overloaded, or served without a record."),
+    };
+    return table;
+}
+
+}  // namespace
+
 const Table<Store>& store_table() {
     static const Table<Store> table{
         field("url", &Store::url,
               secret_url({sqlite_scheme, "postgresql://", "postgres://"}, "", "expected sqlite:PATH or postgresql://…"),
               "Where keys, records and rollouts are kept: sqlite:PATH or postgresql://…; a password by reference."),
+        field("spool", &Store::spool, object(spool_table()),
+              "Where records wait until the store has them; they survive the death of the process."),
     };
     return table;
 }

@@ -45,7 +45,7 @@ io::Task<AttemptResult> Attempt::run() {
     }
     http::Exchange exchange = *std::move(opened);
     auto result = co_await converse(exchange);
-    settlement_.moments.last_upstream_byte = base::monotonic_now();
+    if (!concluded_) settlement_.moments.last_upstream_byte = base::monotonic_now();
     // A reused connection that died before any response byte says nothing about the replica.
     if (!result.answered && result.outcome == AttemptOutcome::reset && exchange.reused() &&
         exchange.bytes_received() == 0)

@@ -63,9 +63,13 @@ private:
     io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
     io::Task<void> drain_framing(http::Exchange& exchange);
-    [[nodiscard]] io::Task<base::Status> forward(StreamRelay& relay);
+    // `last` = what the relay has now completes the stream: the record's end goes first.
+    [[nodiscard]] io::Task<base::Status> forward(StreamRelay& relay, bool last);
     [[nodiscard]] io::Task<base::Status> finish_write(io::Task<base::Status> writing, StreamRelay& relay);
+    [[nodiscard]] io::Task<base::Status> forward_last(StreamRelay& relay);
     void note_forwarded(const StreamRelay& relay);
+    void conclude(const StreamRelay& relay);
+    void note_output(const StreamRelay& relay);
     io::Task<AttemptResult> finish_stream(StreamRelay& relay);
     io::Task<AttemptResult> break_stream(StreamRelay& relay, AttemptResult failure);
     io::Task<AttemptResult> relay_whole(http::Exchange& exchange, const http::ResponseHead& head);
@@ -96,6 +100,7 @@ private:
     std::string server_timing_;
     std::uint64_t delivered_estimate_ = 0;
     bool framing_ended_ = false;  // the upstream body's last chunk was read
+    bool concluded_ = false;  // the record's end is written: the answer is whole
 };
 
 }  // namespace weir::gateway

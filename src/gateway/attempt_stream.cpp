@@ -53,7 +53,7 @@ io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const ht
                                 .answered = false};
     StreamRelay relay{services_.reader, relay_policy()};
     auto result = co_await pump(exchange, relay);
-    note_usage(relay);
+    if (!concluded_ || result.outcome != AttemptOutcome::ok) note_usage(relay);
     if (result.outcome == AttemptOutcome::ok) {
         auto finished = co_await finish_stream(relay);
         if (!framing_ended_) co_await drain_framing(exchange);
@@ -88,7 +88,7 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         auto verdict = relay.feed(part->bytes);
         if (relay.fed_output() && !settlement_.moments.upstream_first)
             settlement_.moments.upstream_first = services_.reactor.now();
-        const auto sent = co_await forward(relay);
+        const auto sent = co_await forward(relay, relay.done());
         if (!sent) co_return gone();
         if (relay.progressed() && relay.committed()) limit = sooner(timeouts.idle, Reason::upstream_timeout_idle);
         if (verdict == RelayVerdict::failed || verdict == RelayVerdict::protocol) {
@@ -99,7 +99,7 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         if (!end && relay.done()) co_return ending_of(relay, verdict);
         if (!end) continue;
         verdict = relay.end();
-        const auto flushed = co_await forward(relay);
+        const auto flushed = co_await forward(relay, relay.complete() && !concluded_);
         if (!flushed) co_return gone();
         co_return ending_of(relay, verdict);
     }
@@ -118,9 +118,10 @@ io::Task<void> Attempt::drain_framing(http::Exchange& exchange) {
 }
 
 // Nearly always the kernel takes everything at once, and no task is needed.
-io::Task<base::Status> Attempt::forward(StreamRelay& relay) {
+io::Task<base::Status> Attempt::forward(StreamRelay& relay, bool last) {
     if (relay.slices().empty()) return io::Task<base::Status>::ended();
     if (!sink_.begun()) begin_response(200, true);
+    if (last) return forward_last(relay);
     auto writing = sink_.write(relay.slices());
     const auto* const written = writing.ended_with();
     if (written == nullptr) return finish_write(std::move(writing), relay);
@@ -134,8 +135,24 @@ io::Task<base::Status> Attempt::finish_write(io::Task<base::Status> writing, Str
     co_return written;
 }
 
+io::Task<base::Status> Attempt::forward_last(StreamRelay& relay) {
+    const auto before = settlement_.moments;
+    note_output(relay);
+    conclude(relay);
+    auto written = co_await sink_.write(relay.slices());
+    if (written)
+        delivered_estimate_ = relay.estimated_tokens();
+    else
+        settlement_.moments = before;
+    co_return written;
+}
+
 void Attempt::note_forwarded(const StreamRelay& relay) {
     delivered_estimate_ = relay.estimated_tokens();
+    note_output(relay);
+}
+
+void Attempt::note_output(const StreamRelay& relay) {
     if (!relay.fed_output()) return;
     auto& moments = settlement_.moments;
     const auto now = base::monotonic_now();
@@ -154,14 +171,26 @@ void Attempt::note_forwarded(const StreamRelay& relay) {
     if (relay.fed_visible() && !moments.first_visible_sent) moments.first_visible_sent = now;
 }
 
-io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
-    const auto ended = co_await sink_.end_stream({});
-    if (!ended) co_return gone();
-    settlement_.served(200);
+// The record as it will be when what is about to be written arrives.
+void Attempt::conclude(const StreamRelay& relay) {
+    concluded_ = true;
+    note_usage(relay);
     auto& record = settlement_.record;
     record.delivered_tokens = counts_what_is_delivered() && record.completion_tokens
                                   ? record.completion_tokens
                                   : std::optional{relay.estimated_tokens()};
+    settlement_.served(200);
+    const auto now = base::monotonic_now();
+    settlement_.moments.last_upstream_byte = now;
+    settlement_.attempt_ended(AttemptOutcome::ok, now);
+    settlement_.write_end();
+}
+
+io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
+    if (!concluded_) conclude(relay);
+    const auto ended = co_await sink_.end_stream({});
+    if (!ended) co_return gone();
+    settlement_.delivered();
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }
 
@@ -174,8 +203,13 @@ io::Task<AttemptResult> Attempt::break_stream(StreamRelay&, AttemptResult failur
     const std::string event = error_event(*failure.refusal);
     const std::string_view last[] = {event};
     sink_.close_after();
+    settlement_.attempt_ended(failure.outcome, base::monotonic_now());
+    settlement_.write_end();
     const auto ended = co_await sink_.end_stream(last);
-    if (!ended) sink_.abort();
+    if (ended)
+        settlement_.delivered();
+    else
+        sink_.abort();
     co_return failure;
 }
 

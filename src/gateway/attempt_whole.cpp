@@ -161,11 +161,17 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     splice(body, answer.edits, 0, slices);
     std::vector<http::Field> fields;
     response_fields(fields, false);
-    const auto sent = co_await sink_.send(status, fields, std::span<const std::string_view>{slices});
-    if (!sent) co_return gone();
-    settlement_.served(status);
     auto& record = settlement_.record;
     record.delivered_tokens = counts_what_is_delivered() ? record.completion_tokens : estimate;
+    settlement_.served(status);
+    const auto now = base::monotonic_now();
+    settlement_.moments.last_upstream_byte = now;
+    settlement_.attempt_ended(AttemptOutcome::ok, now);
+    settlement_.write_end();
+    concluded_ = true;
+    const auto sent = co_await sink_.send(status, fields, std::span<const std::string_view>{slices});
+    if (!sent) co_return gone();
+    settlement_.delivered();
     co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
 }
 

@@ -62,10 +62,16 @@ Request::Request(Services& services, http::RequestSource& source, http::Response
 io::Task<void> Request::run() {
     entry_ = authenticate();
     if (!entry_) {
-        co_await refuse_unauthenticated();
-        co_return;
+        co_return co_await refuse_unrecorded(
+            {.reason = Reason::invalid_api_key,
+             .message = "The API key is missing or not valid. Send it as 'Authorization: Bearer KEY'."});
     }
     Settlement settlement{services_, source_.last_byte_at()};
+    keep_of_head(settlement);
+    if (!settlement.begin())
+        co_return co_await refuse_unrecorded(
+            {.reason = Reason::overloaded,
+             .message = "This gateway cannot keep records at present and serves no request without one; try again."});
     co_await serve(settlement);
 }
 
@@ -79,10 +85,8 @@ std::optional<auth::Entry> Request::authenticate() const {
     return services_.keys->authenticate(ambiguous ? "" : secret.value_or(""), base::wall_now());
 }
 
-io::Task<void> Request::refuse_unauthenticated() {
-    services_.metrics.reject(Reason::invalid_api_key);
-    const Refusal refusal{.reason = Reason::invalid_api_key,
-                          .message = "The API key is missing or not valid. Send it as 'Authorization: Bearer KEY'."};
+io::Task<void> Request::refuse_unrecorded(Refusal refusal) {
+    services_.metrics.reject(refusal.reason);
     const RefusalFields fields{refusal, id_};
     const std::string body = error_body(refusal);
     const auto sent = co_await sink_.send(refusal.status_to_send(), fields.all(), body);
@@ -105,7 +109,6 @@ void Request::keep_of_head(Settlement& settlement) {
 io::Task<void> Request::serve(Settlement& settlement) {
     // Until a stage says otherwise: what is not settled is a fault of ours.
     settlement.refused({.reason = Reason::internal_error, .message = ""});
-    keep_of_head(settlement);
     if (services_.draining) {
         sink_.close_after();
         co_return co_await refuse(settlement, {.reason = Reason::draining,
@@ -136,9 +139,11 @@ io::Task<void> Request::list_models(Settlement& settlement, const Operation& ope
         body = model_list_json(cards);
     }
     const std::array<http::Field, 2> fields{{{"content-type", "application/json"}, {"x-request-id", id_}}};
+    settlement.served(200);
+    settlement.write_end();
     const auto sent = co_await sink_.send(200, fields, body);
     if (!sent) co_return settlement.client_closed(0);
-    settlement.served(200);
+    settlement.delivered();
 }
 
 Request::Stage<void> Request::check_media_type() const {
@@ -185,8 +190,10 @@ io::Task<void> Request::refuse(Settlement& settlement, Refusal refusal, Outcome 
     settlement.refused(refusal, outcome);
     const RefusalFields fields{refusal, id_};
     const std::string body = error_body(refusal);
+    settlement.write_end();
     const auto sent = co_await sink_.send(refusal.status_to_send(), fields.all(), body);
-    if (!sent) settlement.client_closed(0);
+    if (!sent) co_return settlement.client_closed(0);
+    settlement.delivered();
 }
 
 }  // namespace weir::gateway

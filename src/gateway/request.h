@@ -37,7 +37,8 @@ private:
     using Stage = std::expected<T, Refusal>;
 
     [[nodiscard]] std::optional<auth::Entry> authenticate() const;
-    io::Task<void> refuse_unauthenticated();
+    // A refusal of a request that leaves no record.
+    io::Task<void> refuse_unrecorded(Refusal refusal);
     io::Task<void> serve(Settlement& settlement);
     io::Task<void> list_models(Settlement& settlement, const Operation& operation);
     io::Task<void> generate(Settlement& settlement, model::Endpoint endpoint);

@@ -127,7 +127,6 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
 }
 
 io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan plan) {
-    const auto began = base::monotonic_now();
     const std::string engine_request_id = std::string{id_}.append("-").append(std::to_string(++attempts_));
     const std::string span = forwarded_.trace ? fmt::format("{:016x}", services_.random() | 1U) : "";
     const std::string head = upstream_head({.path = model::path_of(*settlement.record.endpoint),
@@ -139,16 +138,16 @@ io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan pla
                                             .body_bytes = total_bytes(*plan.request_body)},
                                            forwarded_);
     plan.request_head = head;
+    settlement.record.attempts.push_back({.pool = plan.pool->config->name,
+                                          .replica = plan.replica->url,
+                                          .engine_request_id = engine_request_id,
+                                          .outcome = model::AttemptOutcome::failed,
+                                          .duration_ms = 0,
+                                          .prompt_tokens = std::nullopt,
+                                          .completion_tokens = std::nullopt});
     Attempt try_once{services_, settlement, source_, sink_, plan};
     auto result = co_await try_once.run();
-    auto& record = settlement.record;
-    record.attempts.push_back({.pool = plan.pool->config->name,
-                               .replica = plan.replica->url,
-                               .engine_request_id = engine_request_id,
-                               .outcome = result.outcome,
-                               .duration_ms = base::to_ms(base::monotonic_now() - began),
-                               .prompt_tokens = record.prompt_tokens,
-                               .completion_tokens = record.completion_tokens});
+    settlement.attempt_ended(result.outcome, base::monotonic_now());
     co_return result;
 }
 

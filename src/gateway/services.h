@@ -1,5 +1,5 @@
 // Services: what the requests of one worker share. Everything here outlives every request of the worker.
-// Threads: the worker's own, except ledger.submit and the atomics behind slots and counters.
+// Threads: the worker's own, except the atomics behind slots and counters.
 #pragma once
 
 #include "auth/key_table.h"
@@ -9,7 +9,7 @@
 #include "gateway/snapshot.h"
 #include "http/client.h"
 #include "io/reactor.h"
-#include "ledger/ledger.h"
+#include "ledger/spool.h"
 #include "telemetry/request_metrics.h"
 
 #include <functional>
@@ -23,7 +23,7 @@ struct Services {
     io::Reactor& reactor;
     http::ClientPool& upstream;
     telemetry::RequestMetrics& metrics;
-    ledger::Ledger& ledger;
+    ledger::Spool& spool;
     Inspector& inspector;
     AnswerReader& reader;
     base::Random& random;

@@ -52,7 +52,6 @@ void turn_away(int descriptor) {
 }  // namespace
 
 struct WorkerGroup::Shared {
-    ledger::Ledger& ledger;
     WorkerOptions options;
     std::atomic<std::size_t> connections{0};
     std::optional<io::ListenerSet> listeners{};  // holds the lock on the port until the drain begins
@@ -60,7 +59,7 @@ struct WorkerGroup::Shared {
 
 class WorkerGroup::Worker {
 public:
-    Worker(Shared& shared, std::unique_ptr<io::Reactor> reactor, Tables tables)
+    Worker(Shared& shared, ledger::Spool& spool, std::unique_ptr<io::Reactor> reactor, Tables tables)
         : shared_{shared},
           reactor_{std::move(reactor)},
           upstream_{*reactor_, {}},
@@ -69,7 +68,7 @@ public:
           services_{.reactor = *reactor_,
                     .upstream = upstream_,
                     .metrics = metrics_,
-                    .ledger = shared.ledger,
+                    .spool = spool,
                     .inspector = inspector_,
                     .reader = reader_,
                     .random = random_,
@@ -190,12 +189,13 @@ WorkerGroup::WorkerGroup(std::unique_ptr<Shared> shared) : shared_{std::move(sha
 base::Result<std::unique_ptr<WorkerGroup>> WorkerGroup::start(io::ListenerSet listeners, Tables tables,
                                                               ledger::Ledger& ledger, WorkerOptions options) {
     const std::size_t count = options.workers;
-    auto shared = std::unique_ptr<Shared>{new Shared{.ledger = ledger, .options = std::move(options)}};
+    auto shared = std::unique_ptr<Shared>{new Shared{.options = std::move(options)}};
     auto group = std::unique_ptr<WorkerGroup>{new WorkerGroup{std::move(shared)}};
     for (std::size_t i = 0; i < count; ++i) {
         auto reactor = io::Reactor::create();
         if (!reactor) return std::unexpected{std::move(reactor).error()};
-        group->workers_.push_back(std::make_unique<Worker>(*group->shared_, *std::move(reactor), tables));
+        group->workers_.push_back(
+            std::make_unique<Worker>(*group->shared_, ledger.spool(i), *std::move(reactor), tables));
     }
     for (std::size_t i = 0; i < count; ++i)
         group->workers_[i]->listen(listeners.take(i), [workers = &group->workers_]() -> Worker& {

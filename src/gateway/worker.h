@@ -35,7 +35,7 @@ struct Tables {
 
 class WorkerGroup {
 public:
-    // Starts the threads. `ledger` outlives the group. Errors: unavailable.
+    // Starts the threads. `ledger` has a spool for each worker and outlives the group. Errors: unavailable.
     [[nodiscard]] static base::Result<std::unique_ptr<WorkerGroup>> start(io::ListenerSet listeners, Tables tables,
                                                                           ledger::Ledger& ledger,
                                                                           WorkerOptions options);

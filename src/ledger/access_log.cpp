@@ -29,6 +29,17 @@ bool is_regular_file(int descriptor) {
     return descriptor >= 0 && ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
 }
 
+// A process that was killed inside a write may have left half a line.
+bool ends_inside_a_line(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return false;
+    const off_t size = ::lseek(descriptor, 0, SEEK_END);
+    char last = '\n';
+    const bool read = size > 0 && ::pread(descriptor, &last, 1, size - 1) == 1;
+    ::close(descriptor);
+    return read && last != '\n';
+}
+
 }  // namespace
 
 base::Result<AccessLog> AccessLog::open(const std::string& path) {
@@ -38,7 +49,9 @@ base::Result<AccessLog> AccessLog::open(const std::string& path) {
         const auto why = std::error_code(errno, std::generic_category()).message();
         return base::fail(base::ErrorCode::unavailable, fmt::format("access log {}: {}", path, why));
     }
-    return AccessLog{path, descriptor};
+    AccessLog log{path, descriptor};
+    log.in_line_ = log.is_file_ && path != "-" && ends_inside_a_line(path);
+    return log;
 }
 
 AccessLog::AccessLog(std::string path, int descriptor)

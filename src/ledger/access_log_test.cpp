@@ -36,6 +36,12 @@ protected:
     std::filesystem::path directory_;
 };
 
+TEST_F(AccessLogTest, BehindAHalfLineOfADeadProcessBeginsANewOne) {
+    std::ofstream{path()} << "whole\nhal";
+    EXPECT_EQ(open(path()).append("new\n"), 0U);
+    EXPECT_EQ(read(path()), "whole\nhal\nnew\n");
+}
+
 TEST_F(AccessLogTest, AppendsToWhatIsThere) {
     std::ofstream{path()} << "old\n";
     auto log = open(path());

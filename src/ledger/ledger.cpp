@@ -1,17 +1,15 @@
 #include "ledger/ledger.h"
 
 #include "base/thread_name.h"
-#include "ledger/access_log.h"
-#include "telemetry/record_json.h"
+#include "ledger/record_writer.h"
+#include "ledger/segment_keeper.h"
+#include "ledger/segment_shelf.h"
+#include "ledger/thread_signals.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <csignal>
-#include <deque>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,73 +20,55 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds first_backoff{50};
-constexpr std::chrono::milliseconds longest_backoff{2000};
-
-struct Waiting {
-    model::RequestRecord record;
-    Clock::time_point since;
-};
-using Queue = std::vector<std::unique_ptr<Waiting>>;
-
-// One transaction's worth.
-struct Batch {
-    Clock::time_point oldest;
-    std::vector<model::RequestRecord> records;
-};
-
-// The process's signals are for other threads, and a log whose reader has gone must not end the process.
-void block_all_signals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
+// A ring that was missed costs this much delay; it happens only when a record comes as the writer falls asleep.
+constexpr std::chrono::milliseconds longest_sleep{250};
+// More records than this at once come from a recovery or a stall: their memory is given back.
+constexpr std::size_t large_batch = 65536;
 
 }  // namespace
 
 struct Ledger::State {
-    State(LedgerOptions given, AccessLog opened) : options{std::move(given)}, log{std::move(opened)} {}
+    State(LedgerOptions given, AccessLog log, std::unique_ptr<SpoolDirectory> opened)
+        : options{std::move(given)},
+          directory{std::move(opened)},
+          keeper{*directory, spools, room_wanted, [this](std::string_view text) { report(text); }},
+          shelf{*directory, [this](const std::string& text) { report(text); }},
+          writer{std::move(options.store), std::move(log), options.batch_records,
+                 [this](std::string_view text) { report(text); }} {}
 
+    void make_spools();
     void run();
-    [[nodiscard]] Queue take();
-    void write_log(const Queue& taken);
-    void keep(Queue taken);
-    void store_pending();
-    [[nodiscard]] bool store_first();
-    void note_failure(const base::Error& error);
-    [[nodiscard]] bool finished();
-    void note_oldest();  // with the mutex held
+    bool take();
+    void wait(bool idle);
+    void publish_state() noexcept;
+    void end();
+    void remove_unused();
+    [[nodiscard]] bool stop_is_over() const noexcept;
     void report(std::string_view text) const {
         if (options.report) options.report(text);
     }
 
     LedgerOptions options;
+    std::unique_ptr<SpoolDirectory> directory;
+    Bell room_wanted;
+    Bell news;      // a record is final
+    Bell stop_bell;
+    std::vector<std::unique_ptr<Spool>> spools;
+    SegmentKeeper keeper;
 
     // The writer thread's own.
-    AccessLog log;
-    base::JsonWriter line;
-    std::string lines;
-    std::deque<Batch> pending;  // in the log, not in the store yet
-    Clock::time_point retry_at{};
-    std::chrono::milliseconds backoff = first_backoff;
-    bool failing = false;
-    std::uint64_t skipped_before = 0;
+    SegmentShelf shelf;
+    RecordWriter writer;
+    std::vector<Ready> ready;
 
-    std::mutex mutex;
-    std::condition_variable wake;
-    Queue queue;
-    std::size_t in_pending = 0;          // records in `pending`
-    Clock::time_point pending_since{};  // the oldest of them
-    bool stopping = false;
-    bool hurry = false;  // stop() asks for a try at once
-    bool reopen_log = false;
-    Clock::time_point stop_deadline{};
-
-    std::atomic<std::int64_t> oldest_ns{0};  // steady clock; 0 = nothing waits
+    std::atomic<bool> reopen_log{false};
+    std::atomic<bool> stopping{false};
+    std::atomic<Clock::rep> stop_deadline{0};
+    std::atomic<Clock::rep> oldest{0};  // 0 = nothing waits
     std::atomic<std::uint64_t> dropped_records{0};
     std::atomic<std::uint64_t> dropped_log_lines{0};
     std::atomic<std::uint64_t> store_failures{0};
-    std::jthread writer;
+    std::jthread thread;
 };
 
 Ledger::Ledger(std::unique_ptr<State> state) : state_{std::move(state)} {}
@@ -97,168 +77,122 @@ Ledger::~Ledger() { stop(); }
 base::Result<std::unique_ptr<Ledger>> Ledger::start(LedgerOptions options) {
     auto log = AccessLog::open(options.access_log_path);
     if (!log) return std::unexpected{std::move(log).error()};
-    auto state = std::make_unique<State>(std::move(options), *std::move(log));
-    state->writer = std::jthread{[target = state.get()] { target->run(); }};
+    auto directory = SpoolDirectory::open(options.spool, options.workers);
+    if (!directory) return std::unexpected{std::move(directory).error()};
+    auto state = std::make_unique<State>(std::move(options), *std::move(log), *std::move(directory));
+    // Before anything is served, so that what an earlier process left is not mistaken for this one's.
+    state->shelf.recover(state->ready);
+    state->make_spools();
+    if (auto started = state->keeper.start(); !started) {
+        state->remove_unused();
+        return std::unexpected{std::move(started).error()};
+    }
+    state->thread = std::jthread{[target = state.get()] { target->run(); }};
     return std::unique_ptr<Ledger>{new Ledger{std::move(state)}};
 }
 
-void Ledger::submit(model::RequestRecord&& record) {
-    // Made before the lock is taken: under it only a pointer moves.
-    auto waiting = std::make_unique<Waiting>(std::move(record), Clock::now());
-    bool must_wake = false;
-    {
-        const std::scoped_lock lock{state_->mutex};
-        auto& queue = state_->queue;
-        if (state_->stopping || queue.size() + state_->in_pending >= state_->options.queue_capacity) {
-            state_->dropped_records.fetch_add(1, std::memory_order_relaxed);
-            return;
-        }
-        queue.push_back(std::move(waiting));
-        // The writer sleeps until the first record, then for the batch's delay: only these two need a wake-up.
-        must_wake = queue.size() == 1 || queue.size() == state_->options.batch_records;
-        if (queue.size() == 1) state_->note_oldest();
-    }
-    if (must_wake) state_->wake.notify_one();
-}
+Spool& Ledger::spool(std::size_t worker) noexcept { return *state_->spools[worker]; }
 
-void Ledger::reopen_access_log() {
-    const std::scoped_lock lock{state_->mutex};
-    state_->reopen_log = true;
-}
+void Ledger::reopen_access_log() { state_->reopen_log.store(true); }
 
 LedgerCounters Ledger::counters() const noexcept {
-    return {.dropped_records = state_->dropped_records.load(std::memory_order_relaxed),
-            .dropped_log_lines = state_->dropped_log_lines.load(std::memory_order_relaxed),
-            .store_failures = state_->store_failures.load(std::memory_order_relaxed)};
+    LedgerCounters counters{.dropped_records = state_->dropped_records.load(std::memory_order_relaxed),
+                            .unrecorded = 0,
+                            .dropped_log_lines = state_->dropped_log_lines.load(std::memory_order_relaxed),
+                            .store_failures = state_->store_failures.load(std::memory_order_relaxed)};
+    for (const auto& spool : state_->spools)
+        counters.unrecorded += spool->dropped();
+    return counters;
 }
 
 std::chrono::nanoseconds Ledger::lag() const noexcept {
-    const auto oldest = state_->oldest_ns.load(std::memory_order_relaxed);
+    const auto oldest = state_->oldest.load(std::memory_order_relaxed);
     if (oldest == 0) return {};
-    return std::max(std::chrono::nanoseconds{0}, Clock::now().time_since_epoch() - std::chrono::nanoseconds{oldest});
+    return std::max(Clock::duration{0}, Clock::now().time_since_epoch() - Clock::duration{oldest});
 }
 
+std::uint64_t Ledger::spool_bytes() const noexcept { return state_->directory->bytes(); }
+
 void Ledger::stop() {
-    {
-        const std::scoped_lock lock{state_->mutex};
-        if (!state_->stopping) state_->stop_deadline = Clock::now() + state_->options.stop_timeout;
-        state_->stopping = true;
-        state_->hurry = true;
-    }
-    state_->wake.notify_all();
-    if (state_->writer.joinable()) state_->writer.join();
+    if (!state_->thread.joinable()) return;
+    state_->stop_deadline.store((Clock::now() + state_->options.stop_timeout).time_since_epoch().count());
+    state_->stopping.store(true);
+    state_->stop_bell.wake();
+    state_->news.wake();
+    state_->thread.join();
+}
+
+void Ledger::State::make_spools() {
+    for (std::size_t i = 0; i < options.workers; ++i)
+        spools.push_back(std::make_unique<Spool>(static_cast<std::uint32_t>(i), *directory, room_wanted, news));
 }
 
 void Ledger::State::run() {
     base::name_this_thread("weir-writer");
     block_all_signals();
-    while (!finished()) {
-        auto taken = take();
-        write_log(taken);
-        keep(std::move(taken));
-        store_pending();
+    while (!stopping.load()) {
+        news.arm();
+        const bool had_work = take();
+        wait(!had_work && writer.waiting() == 0);
     }
+    keeper.stop();
+    for (const auto& spool : spools)
+        spool->close();
+    writer.hurry();
+    while (true) {
+        take();
+        if (writer.waiting() == 0 || stop_is_over()) break;
+        stop_bell.sleep(std::min(options.batch_delay, longest_sleep));
+        writer.hurry();
+    }
+    end();
 }
 
-// Waits for records, or until it is time to try the store again. May return none.
-Queue Ledger::State::take() {
-    std::unique_lock lock{mutex};
-    const auto something_to_do = [this] { return !queue.empty() || hurry || (stopping && pending.empty()); };
-    if (pending.empty())
-        wake.wait(lock, something_to_do);
-    else
-        wake.wait_until(lock, retry_at, something_to_do);
-    const auto batch_complete = [this] { return stopping || queue.size() >= options.batch_records; };
-    if (!queue.empty()) wake.wait_for(lock, options.batch_delay, batch_complete);
-    if (std::exchange(hurry, false)) retry_at = {};
-    if (std::exchange(reopen_log, false)) log.reopen();
-    if (in_pending == 0 && !queue.empty()) pending_since = queue.front()->since;
-    in_pending += queue.size();
-    return std::exchange(queue, {});
-}
-
-void Ledger::State::write_log(const Queue& taken) {
-    if (!log.enabled() || taken.empty()) return;
-    lines.clear();
-    for (const auto& waiting : taken) {
-        line.clear();
-        telemetry::write_record(line, waiting->record);
-        lines.append(line.text()).push_back('\n');
-    }
-    if (const auto lost = log.append(lines); lost > 0) dropped_log_lines.fetch_add(lost, std::memory_order_relaxed);
-}
-
-void Ledger::State::keep(Queue taken) {
-    for (auto& waiting : taken) {
-        if (pending.empty() || pending.back().records.size() >= options.batch_records)
-            pending.push_back({.oldest = waiting->since, .records = {}});
-        pending.back().records.push_back(std::move(waiting->record));
-    }
-}
-
-void Ledger::State::store_pending() {
-    while (!pending.empty() && Clock::now() >= retry_at) {
-        const auto now = Clock::now();
-        std::unique_lock lock{mutex};
-        const bool give_up = stopping && now >= stop_deadline;
-        lock.unlock();
-        const auto count = pending.front().records.size();
-        if (give_up)
-            dropped_records.fetch_add(count, std::memory_order_relaxed);
-        else if (!store_first())
-            return;
-        pending.pop_front();
-        lock.lock();
-        in_pending -= count;
-        if (!pending.empty()) pending_since = pending.front().oldest;
-        note_oldest();
-    }
-}
-
-// False: the store did not take the first batch; it stays, and retry_at says when to try again.
-bool Ledger::State::store_first() {
-    if (!options.store) return true;
-    const auto stored = options.store->insert(pending.front().records);
-    if (!stored) {
-        note_failure(stored.error());
-        return false;
-    }
-    const auto skipped = options.store->skipped();
-    const auto refused = skipped - std::exchange(skipped_before, skipped);
-    if (refused > 0) {
-        dropped_records.fetch_add(refused, std::memory_order_relaxed);
-        report(fmt::format("{} records are not acceptable to the store and were dropped", refused));
-    }
-    if (std::exchange(failing, false)) report("the store takes records again");
-    backoff = first_backoff;
-    retry_at = {};
-    return true;
-}
-
-void Ledger::State::note_failure(const base::Error& error) {
-    store_failures.fetch_add(1, std::memory_order_relaxed);
-    if (!std::exchange(failing, true))
-        report(fmt::format("the store takes no records, they wait in memory: {}", error.message()));
-    const std::scoped_lock lock{mutex};
+// Everything the workers have written until now: to the log, to the store, and off the disk. False = there was nothing.
+bool Ledger::State::take() {
+    if (reopen_log.exchange(false)) writer.reopen_log();
+    shelf.read(spools, ready);
     const auto now = Clock::now();
-    retry_at = now + (stopping ? first_backoff : backoff);
-    // The last try is just before giving up.
-    if (stopping) retry_at = std::min(retry_at, std::max(stop_deadline, now));
-    backoff = std::min(backoff * 2, longest_backoff);
+    const bool any = !ready.empty();
+    if (any && writer.waiting() == 0) oldest.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+    writer.add(ready, now);
+    if (ready.capacity() > large_batch) ready = {};
+    ready.clear();
+    writer.store(Clock::now());
+    shelf.retire();
+    publish_state();
+    return any;
 }
 
-bool Ledger::State::finished() {
-    const std::scoped_lock lock{mutex};
-    return stopping && queue.empty() && in_pending == 0;
+// The first record ends the sleep of an idle writer; then the rest of its batch may gather.
+void Ledger::State::wait(bool idle) {
+    if (idle && !stopping.load()) news.sleep(longest_sleep);
+    if (!stopping.load()) stop_bell.sleep(options.batch_delay);
 }
 
-void Ledger::State::note_oldest() {
-    Clock::time_point oldest{};
-    if (in_pending > 0)
-        oldest = pending_since;
-    else if (!queue.empty())
-        oldest = queue.front()->since;
-    oldest_ns.store(oldest.time_since_epoch().count(), std::memory_order_relaxed);
+void Ledger::State::publish_state() noexcept {
+    const auto& counted = writer.counters();
+    dropped_records.store(counted.dropped_records, std::memory_order_relaxed);
+    dropped_log_lines.store(counted.dropped_log_lines, std::memory_order_relaxed);
+    store_failures.store(counted.store_failures, std::memory_order_relaxed);
+    oldest.store(writer.oldest().time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+bool Ledger::State::stop_is_over() const noexcept {
+    return Clock::now().time_since_epoch().count() >= stop_deadline.load();
+}
+
+void Ledger::State::remove_unused() {
+    for (const auto& spool : spools)
+        for (const auto& segment : spool->take_unused())
+            directory->remove(*segment);
+}
+
+void Ledger::State::end() {
+    remove_unused();
+    shelf.retire_all();
+    if (writer.waiting() > 0)
+        report(fmt::format("the store takes no records; {} wait in the spool for the next start", writer.waiting()));
 }
 
 }  // namespace weir::ledger

@@ -51,6 +51,7 @@ struct DecisionRecord {
     std::string chosen_by;              // "only_candidate", "power_of_two"
     std::optional<double> score;
     std::optional<std::uint32_t> inflight_at_dispatch;  // own in-flight on the chosen replica, this request not counted
+    bool cut = false;  // the record had no room for all pools and attempts
 };
 
 struct AttemptRecord {
@@ -92,7 +93,7 @@ struct RequestRecord {
     std::string assigned_arm;  // "baseline" or "candidate"; "" when no pool was chosen
     DecisionRecord decision;
     std::vector<AttemptRecord> attempts;
-    int status = 0;  // as sent; 499 if none was
+    int status = 0;  // as sent; 499 if none was; 0 = not known (interrupted)
     Outcome outcome{};
     std::optional<Reason> reason;
     std::string policy_outcome;  // "allowed", or the refusing reason

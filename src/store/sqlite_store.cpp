@@ -1,28 +1,68 @@
 #include "store/sqlite_store.h"
 
-#include "base/json_writer.h"
-#include "store/record_columns.h"
 #include "store/sqlite_handle.h"
-#include "telemetry/record_json.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <array>
 #include <utility>
-#include <vector>
 
 namespace weir::store {
 
 namespace {
 
+using base::ErrorCode;
 using base::Result;
 using base::Status;
 
-int bind(sqlite3_stmt* statement, int index, const ColumnValue& value) {
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return sqlite3_bind_int64(statement, index, *number);
-    if (const auto* real = std::get_if<double>(&value)) return sqlite3_bind_double(statement, index, *real);
-    if (const auto* view = std::get_if<std::string_view>(&value)) return bind_text(statement, index, *view);
-    if (const auto* text = std::get_if<std::string>(&value)) return bind_text(statement, index, *text);
-    return sqlite3_bind_null(statement, index);
+constexpr std::string_view insert_record =
+    "INSERT INTO requests (request_id, time, tenant, team, application, key, alias, pool, status, outcome, reason, "
+    "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, record) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (request_id) DO NOTHING";
+
+// Binds the values of one row, one after another. Texts are not copied: they live until the statement has run. What is
+// not known is NULL.
+class Row {
+public:
+    explicit Row(sqlite3_stmt* statement) noexcept : statement_{statement} {}
+    Row& text(std::string_view value) {
+        ++index_;
+        if (!value.empty())
+            sqlite3_bind_text(statement_, index_, value.data(), static_cast<int>(value.size()), SQLITE_STATIC);
+        return *this;
+    }
+    Row& number(std::int64_t value) {
+        sqlite3_bind_int64(statement_, ++index_, value);
+        return *this;
+    }
+    Row& count(const std::optional<std::uint64_t>& value) {
+        ++index_;
+        if (value) sqlite3_bind_int64(statement_, index_, static_cast<std::int64_t>(*value));
+        return *this;
+    }
+    Row& nothing() noexcept {
+        ++index_;
+        return *this;
+    }
+
+private:
+    sqlite3_stmt* statement_;
+    int index_ = 0;
+};
+
+void bind(sqlite3_stmt* statement, const model::RequestRecord& record, std::string_view time, std::string_view json) {
+    Row row{statement};
+    row.text(record.request_id).text(time);
+    row.text(record.caller.tenant).text(record.caller.team).text(record.caller.application).text(record.caller.key);
+    row.text(record.alias).text(record.pool);
+    if (record.status != 0)
+        row.number(record.status);
+    else
+        row.nothing();
+    row.text(model::name_of(record.outcome)).text(record.reason ? model::name_of(*record.reason) : "");
+    row.count(record.prompt_tokens).count(record.cached_tokens);
+    row.count(record.completion_tokens).count(record.reasoning_tokens).text(json);
 }
 
 // A row that breaks a rule of the table or is too big will never fit; every other failure may pass.
@@ -30,61 +70,87 @@ bool never_acceptable(int result) noexcept {
     return result == SQLITE_CONSTRAINT || result == SQLITE_TOOBIG || result == SQLITE_MISMATCH;
 }
 
-void write_member(base::JsonWriter& json, const Column& column, sqlite3_stmt* row, int index) {
-    if (sqlite3_column_type(row, index) == SQLITE_NULL) return;
-    json.key(column.name);
-    switch (column.kind) {
-        case ColumnKind::text: json.string(text_of(row, index)); break;
-        case ColumnKind::integer: json.number(sqlite3_column_int64(row, index)); break;
-        case ColumnKind::boolean: json.boolean(sqlite3_column_int64(row, index) != 0); break;
-        case ColumnKind::milliseconds: telemetry::write_milliseconds(json, sqlite3_column_double(row, index)); break;
-        case ColumnKind::json: json.raw(text_of(row, index)); break;
-    }
+// Which file it is, whatever its name.
+struct FileIdentity {
+    dev_t device = 0;
+    ino_t inode = 0;
+    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+std::optional<FileIdentity> identity_of(const std::string& path) noexcept {
+    struct stat about{};
+    if (::stat(path.c_str(), &about) != 0) return std::nullopt;
+    return FileIdentity{.device = about.st_dev, .inode = about.st_ino};
 }
 
 }  // namespace
 
 struct SqliteStore::State {
-    State(Database opened, Statement prepared) : database{std::move(opened)}, insert{std::move(prepared)} {}
+    State(std::string of, const SqliteOptions& given) : path{std::move(of)}, options{given} {}
 
+    std::string path;
+    SqliteOptions options;
     Database database;  // before its statement, which must be gone first
     Statement insert;
-    std::vector<ColumnValue> values;  // of the record that is being inserted
+    std::optional<FileIdentity> identity;
     std::uint64_t skipped = 0;
 
+    Status open();
+    Status check_file();
     // SQLITE_DONE, or why not.
-    int insert_one(const model::RequestRecord& record) {
-        values.clear();
-        for (const auto& column : record_columns())
-            values.push_back(column.value(record));
-        int index = 0;
-        for (const auto& value : values)
-            if (const int bound = bind(insert.get(), ++index, value); bound != SQLITE_OK) return bound;
+    int insert_one(const ports::RecordRow& row) {
+        std::array<char, base::rfc3339_bytes> time;
+        base::put_rfc3339(row.record->time, time);
+        sqlite3_clear_bindings(insert.get());
+        bind(insert.get(), *row.record, {time.data(), time.size()}, row.json);
         const int result = sqlite3_step(insert.get());
         sqlite3_reset(insert.get());
         return result;
     }
 };
 
+Status SqliteStore::State::open() {
+    insert.reset();
+    database.reset();
+    auto opened = open_sqlite(path, options);
+    if (!opened) return std::unexpected{std::move(opened).error()};
+    auto prepared = prepare(opened->get(), std::string{insert_record});
+    if (!prepared) return std::unexpected{std::move(prepared).error().within(fmt::format("store {}", path))};
+    identity = identity_of(path);
+    database = *std::move(opened);
+    insert = *std::move(prepared);
+    return {};
+}
+
+// SQLite writes to the file that it has opened even when that has no name any more, and nobody would find the records.
+// A file that is gone is waited for, not made anew: a fresh one would be in the way of the one that is to come back.
+Status SqliteStore::State::check_file() {
+    const auto now = identity_of(path);
+    if (!now)
+        return base::fail(
+            ErrorCode::unavailable,
+            fmt::format("store {}: the file is gone; put it back, or restart weir to begin a new one", path));
+    if (database && now == identity) return {};
+    return open();
+}
+
 SqliteStore::SqliteStore(std::unique_ptr<State> state) : state_{std::move(state)} {}
 SqliteStore::~SqliteStore() = default;
 std::uint64_t SqliteStore::skipped() const noexcept { return state_->skipped; }
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const SqliteOptions& options) {
-    auto database = open_sqlite(path, options);
-    if (!database) return std::unexpected{std::move(database).error()};
-    auto insert = prepare(database->get(), insert_record_sql());
-    if (!insert) return std::unexpected{std::move(insert).error().within(fmt::format("store {}", path))};
-    auto state = std::make_unique<State>(*std::move(database), *std::move(insert));
+    auto state = std::make_unique<State>(path, options);
+    if (auto opened = state->open(); !opened) return std::unexpected{std::move(opened).error()};
     return std::unique_ptr<SqliteStore>{new SqliteStore{std::move(state)}};
 }
 
-Status SqliteStore::insert(std::span<const model::RequestRecord> records) {
+Status SqliteStore::insert(std::span<const ports::RecordRow> rows) {
+    if (auto there = state_->check_file(); !there) return there;
     auto* database = state_->database.get();
     if (auto begun = execute(database, "BEGIN IMMEDIATE"); !begun) return begun;
     std::uint64_t skipped = 0;
-    for (const auto& record : records) {
-        const int result = state_->insert_one(record);
+    for (const auto& row : rows) {
+        const int result = state_->insert_one(row);
         if (result == SQLITE_DONE) continue;
         if (never_acceptable(result)) {
             ++skipped;
@@ -103,22 +169,23 @@ Status SqliteStore::insert(std::span<const model::RequestRecord> records) {
     return {};
 }
 
+Result<bool> SqliteStore::contains(const std::string& request_id) {
+    const auto found = find_json(request_id);
+    if (!found) return std::unexpected{found.error()};
+    return found->has_value();
+}
+
 Result<std::optional<std::string>> SqliteStore::find_json(const std::string& request_id) {
+    if (auto there = state_->check_file(); !there) return std::unexpected{std::move(there).error()};
     auto* database = state_->database.get();
-    auto statement = prepare(database, select_record_sql());
+    auto statement = prepare(database, "SELECT record FROM requests WHERE request_id = ?");
     if (!statement) return std::unexpected{std::move(statement).error()};
     auto* row = statement->get();
     sqlite3_bind_text(row, 1, request_id.data(), static_cast<int>(request_id.size()), SQLITE_TRANSIENT);
     const int step = sqlite3_step(row);
     if (step == SQLITE_DONE) return std::optional<std::string>{};
     if (step != SQLITE_ROW) return sqlite_error(database, "find");
-    base::JsonWriter json;
-    json.begin_object();
-    int index = 0;
-    for (const auto& column : record_columns())
-        write_member(json, column, row, index++);
-    json.end_object();
-    return std::optional{std::move(json).take()};
+    return std::optional{std::string{text_of(row, 0)}};
 }
 
 }  // namespace weir::store

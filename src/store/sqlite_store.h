@@ -1,5 +1,6 @@
 // SqliteStore: records in one SQLite file (WAL, synchronous=NORMAL: what was committed survives the death of the
 // process, the last moments may not survive the death of the machine). Migrations are numbered and only go forward.
+// While the file is gone nothing is taken; another file of its name is opened and brought up to date.
 // Threads: one at a time; other processes may read the file meanwhile.
 #pragma once
 
@@ -22,7 +23,8 @@ public:
     SqliteStore& operator=(const SqliteStore&) = delete;
     ~SqliteStore() override;
 
-    [[nodiscard]] base::Status insert(std::span<const model::RequestRecord> records) override;
+    [[nodiscard]] base::Status insert(std::span<const ports::RecordRow> rows) override;
+    [[nodiscard]] base::Result<bool> contains(const std::string& request_id) override;
     [[nodiscard]] base::Result<std::optional<std::string>> find_json(const std::string& request_id) override;
     [[nodiscard]] std::uint64_t skipped() const noexcept override;
 

@@ -1,7 +1,6 @@
 #include "store/sqlite_store.h"
 
 #include "store/migrations.h"
-#include "store/record_columns.h"
 #include "store/sqlite_handle.h"
 #include "telemetry/record_json.h"
 #include "telemetry/test_record.h"
@@ -29,6 +28,29 @@ model::RequestRecord record_of(const std::string& id) {
     auto record = full_record();
     record.request_id = id;
     return record;
+}
+
+// Records with their lines, as the writer hands them over.
+class Rows {
+public:
+    template <class Records>
+    explicit Rows(const Records& records) {
+        for (const auto& record : records)
+            lines_.push_back(telemetry::to_json(record));
+        std::size_t i = 0;
+        for (const auto& record : records)
+            rows_.push_back({.record = &record, .json = lines_[i++]});
+    }
+    [[nodiscard]] std::vector<ports::RecordRow>& get() { return rows_; }
+
+private:
+    std::vector<std::string> lines_;
+    std::vector<ports::RecordRow> rows_;
+};
+
+template <class Records>
+base::Status insert(SqliteStore& store, const Records& records) {
+    return store.insert(Rows{records}.get());
 }
 
 class SqliteStoreTest : public testing::Test {
@@ -64,13 +86,80 @@ protected:
 TEST_F(SqliteStoreTest, GivesARecordBackAsTheAccessLogSaysIt) {
     const auto store = open();
     const std::array records{full_record(), sparse_record()};
-    ASSERT_TRUE(store->insert(records));
+    ASSERT_TRUE(insert(*store, records));
     for (const auto& record : records) {
         const auto found = store->find_json(record.request_id);
         ASSERT_TRUE(found && found->has_value());
         EXPECT_EQ(**found, telemetry::to_json(record));
     }
     EXPECT_EQ(store->skipped(), 0U);
+}
+
+TEST_F(SqliteStoreTest, KnowsWhichRecordsItHas) {
+    const auto store = open();
+    ASSERT_TRUE(insert(*store, std::array{record_of("a")}));
+    EXPECT_TRUE(store->contains("a").value());
+    EXPECT_FALSE(store->contains("b").value());
+}
+
+TEST_F(SqliteStoreTest, AnInterruptedRequestHasNoStatus) {
+    const auto store = open();
+    auto record = sparse_record();
+    record.outcome = model::Outcome::interrupted;
+    record.status = 0;
+    ASSERT_TRUE(insert(*store, std::array{record}));
+    EXPECT_EQ(number(other().get(), "SELECT status IS NULL AND outcome = 'interrupted' FROM requests"), 1);
+}
+
+// Columns that are stored and columns that read the JSON say the same.
+TEST_F(SqliteStoreTest, EveryFieldOfTheRecordIsAColumn) {
+    const auto store = open();
+    ASSERT_TRUE(insert(*store, std::array{full_record()}));
+    const auto database = other();
+    EXPECT_EQ(number(database.get(), "SELECT count(*) FROM requests, json_each(record)"), 44);
+    EXPECT_EQ(number(database.get(),
+                     "SELECT count(*) FROM requests, json_each(record) AS member WHERE member.key NOT IN "
+                     "(SELECT name FROM pragma_table_xinfo('requests'))"),
+              0);
+    EXPECT_EQ(number(database.get(),
+                     "SELECT stream = 1 AND status = 200 AND tpot_ms = 20.125 AND tenant = 'acme' AND "
+                     "finish_reason = 'stop' AND json_array_length(attempts) = 2 FROM requests"),
+              1);
+    EXPECT_EQ(number(database.get(),
+                     "SELECT count(*) FROM requests WHERE tenant IS record ->> 'tenant' AND pool IS record ->> 'pool' "
+                     "AND alias IS record ->> 'alias' AND time IS record ->> 'time' AND key IS record ->> 'key' AND "
+                     "prompt_tokens IS record ->> 'prompt_tokens' AND cached_tokens IS record ->> 'cached_tokens' AND "
+                     "team IS record ->> 'team' AND application IS record ->> 'application'"),
+              1);
+}
+
+TEST_F(SqliteStoreTest, AFileThatIsGoneIsWaitedFor) {
+    const auto store = open();
+    ASSERT_TRUE(insert(*store, std::array{record_of("a")}));
+    ASSERT_TRUE(execute(other().get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
+    const auto aside = directory_ / "aside.db";
+    std::filesystem::rename(path(), aside);
+    const auto refused = insert(*store, std::array{record_of("b")});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("gone"), std::string::npos) << refused.error().message();
+    EXPECT_NE(refused.error().message().find(path()), std::string::npos) << refused.error().message();
+    EXPECT_FALSE(std::filesystem::exists(path())) << "it is not made anew";
+    std::filesystem::rename(aside, path());
+    EXPECT_TRUE(insert(*store, std::array{record_of("b")}));
+    EXPECT_EQ(rows(), 2);
+}
+
+TEST_F(SqliteStoreTest, AFileThatWasReplacedIsOpenedAnew) {
+    const auto store = open();
+    ASSERT_TRUE(insert(*store, std::array{record_of("a")}));
+    for (const auto* suffix : {"", "-wal", "-shm"})
+        std::filesystem::remove(path() + suffix);
+    std::ofstream{path()} << "not a database, and long enough to be seen as none: " << std::string(200, 'x');
+    EXPECT_FALSE(insert(*store, std::array{record_of("b")}));
+    std::filesystem::remove(path());
+    std::ofstream{path()};  // an empty one, of an older schema than ours
+    EXPECT_TRUE(insert(*store, std::array{record_of("b")}));
+    EXPECT_EQ(rows(), 1);
 }
 
 TEST_F(SqliteStoreTest, AnUnknownIdIsNoError) {
@@ -81,7 +170,7 @@ TEST_F(SqliteStoreTest, AnUnknownIdIsNoError) {
 
 TEST_F(SqliteStoreTest, WhatIsNotKnownIsNullAndNotZero) {
     const auto store = open();
-    ASSERT_TRUE(store->insert(std::array{sparse_record()}));
+    ASSERT_TRUE(insert(*store, std::array{sparse_record()}));
     for (const auto* column : {"ttft_ms", "prompt_tokens", "pool", "endpoint", "spec", "queue_ms", "max_tokens"})
         EXPECT_EQ(number(other().get(), std::string{"SELECT count(*) FROM requests WHERE "} + column + " IS NULL"), 1)
             << column;
@@ -91,8 +180,8 @@ TEST_F(SqliteStoreTest, IsIdempotentByRequestId) {
     const auto store = open();
     auto changed = record_of("a");
     changed.status = 500;
-    ASSERT_TRUE(store->insert(std::array{record_of("a"), record_of("b"), record_of("a")}));
-    ASSERT_TRUE(store->insert(std::array{changed, record_of("c")}));
+    ASSERT_TRUE(insert(*store, std::array{record_of("a"), record_of("b"), record_of("a")}));
+    ASSERT_TRUE(insert(*store, std::array{changed, record_of("c")}));
     EXPECT_EQ(rows(), 3);
     EXPECT_EQ(number(other().get(), "SELECT status FROM requests WHERE request_id = 'a'"), 200)
         << "the first one stays";
@@ -103,17 +192,21 @@ TEST_F(SqliteStoreTest, P032_ARecordThatCanNeverFitBlocksNoOther) {
     const auto store = open();
     auto nameless = record_of("");
     auto endless = record_of("endless");
-    endless.duration_ms = std::numeric_limits<double>::quiet_NaN();  // is NULL to SQLite
-    ASSERT_TRUE(store->insert(std::array{record_of("a"), nameless, endless, record_of("b")}));
-    EXPECT_EQ(rows(), 2);
+    endless.duration_ms = std::numeric_limits<double>::quiet_NaN();
+    const std::array records{record_of("a"), nameless, endless, record_of("unspeakable"), record_of("b")};
+    Rows rows_of{records};
+    rows_of.get()[3].json = {};
+    ASSERT_TRUE(store->insert(rows_of.get()));
+    EXPECT_EQ(rows(), 3);
     EXPECT_EQ(store->skipped(), 2U);
+    EXPECT_EQ(number(other().get(), "SELECT duration_ms IS NULL FROM requests WHERE request_id = 'endless'"), 1);
 }
 
 TEST_F(SqliteStoreTest, KeepsAnyTextThatAClientMaySend) {
     const auto store = open();
     auto record = record_of("odd");
     record.client_request_id = "'); DROP TABLE requests; --\n\"\x01";
-    ASSERT_TRUE(store->insert(std::array{record}));
+    ASSERT_TRUE(insert(*store, std::array{record}));
     EXPECT_EQ(store->find_json("odd")->value(), telemetry::to_json(record));
 }
 
@@ -122,14 +215,14 @@ TEST_F(SqliteStoreTest, NumbersAreExact) {
     auto record = record_of("big");
     record.prompt_tokens = std::numeric_limits<std::int64_t>::max();
     record.duration_ms = 86'400'000.125;
-    ASSERT_TRUE(store->insert(std::array{record}));
+    ASSERT_TRUE(insert(*store, std::array{record}));
     EXPECT_EQ(store->find_json("big")->value(), telemetry::to_json(record));
 }
 
 TEST_F(SqliteStoreTest, TheFilesAreForTheirOwnerOnly) {
     const auto mask = ::umask(0);
     const auto store = open();
-    ASSERT_TRUE(store->insert(std::array{full_record()}));
+    ASSERT_TRUE(insert(*store, std::array{full_record()}));
     ::umask(mask);
     int files = 0;
     for (const auto& entry : std::filesystem::directory_iterator{directory_}) {
@@ -146,12 +239,12 @@ TEST_F(SqliteStoreTest, ALockedDatabaseIsAnErrorAndTheSameBatchFitsLater) {
     const auto rival = other();
     ASSERT_TRUE(execute(rival.get(), "BEGIN IMMEDIATE"));
     const std::array batch{record_of("a"), record_of("b")};
-    const auto refused = store->insert(batch);
+    const auto refused = insert(*store, batch);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), base::ErrorCode::unavailable);
     EXPECT_NE(refused.error().message().find("locked"), std::string::npos) << refused.error().message();
     ASSERT_TRUE(execute(rival.get(), "ROLLBACK"));
-    EXPECT_TRUE(store->insert(batch));
+    EXPECT_TRUE(insert(*store, batch));
     EXPECT_EQ(rows(), 2);
 }
 
@@ -159,7 +252,7 @@ TEST_F(SqliteStoreTest, AReaderOfALongSnapshotHoldsUpNoInsert) {
     const auto store = open();
     const auto reader = other();
     ASSERT_TRUE(execute(reader.get(), "BEGIN; SELECT count(*) FROM requests"));
-    EXPECT_TRUE(store->insert(std::array{full_record()}));
+    EXPECT_TRUE(insert(*store, std::array{full_record()}));
     EXPECT_EQ(number(reader.get(), "SELECT count(*) FROM requests"), 0) << "its snapshot";
 }
 
@@ -170,18 +263,18 @@ TEST_F(SqliteStoreTest, AFullDiskStoresNothingOfTheBatchAndLosesNothingOlder) {
         base::Status last;
         for (int batch = 0; last && batch < 1000; ++batch) {
             const auto id = std::to_string(batch);
-            last = store->insert(std::array{record_of(id + "-a"), record_of(id + "-b"), record_of(id + "-c")});
+            last = insert(*store, std::array{record_of(id + "-a"), record_of(id + "-b"), record_of(id + "-c")});
             if (last) stored.push_back(id);
         }
         ASSERT_FALSE(last) << "the cap was never reached";
         EXPECT_EQ(last.error().code(), base::ErrorCode::unavailable);
         EXPECT_NE(last.error().message().find("full"), std::string::npos) << last.error().message();
         EXPECT_EQ(rows(), static_cast<std::int64_t>(3 * stored.size()));
-        EXPECT_FALSE(store->insert(std::array{record_of("again-a"), record_of("again-b"), record_of("again-c")}))
+        EXPECT_FALSE(insert(*store, std::array{record_of("again-a"), record_of("again-b"), record_of("again-c")}))
             << "and it is an error each time";
     }
     const auto store = open();
-    EXPECT_TRUE(store->insert(std::array{record_of("more")})) << "with room again it goes on";
+    EXPECT_TRUE(insert(*store, std::array{record_of("more")})) << "with room again it goes on";
     EXPECT_EQ(rows(), static_cast<std::int64_t>(3 * stored.size()) + 1);
     EXPECT_EQ(store->skipped(), 0U);
 }
@@ -197,7 +290,7 @@ TEST_F(SqliteStoreTest, ANewerSchemaIsRefusedAndLeftAlone) {
 }
 
 TEST_F(SqliteStoreTest, OpeningAgainChangesNothing) {
-    ASSERT_TRUE(open()->insert(std::array{full_record()}));
+    ASSERT_TRUE(insert(*open(), std::array{full_record()}));
     const auto store = open();
     EXPECT_EQ(rows(), 1);
     EXPECT_EQ(number(other().get(), "PRAGMA user_version"), migrations().back().number);
@@ -245,7 +338,7 @@ TEST_F(SqliteStoreTest, AcknowledgedBatchesSurviveTheDeathOfTheProcess) {
         auto store = SqliteStore::open(path());
         for (int batch = 0; store && batch < 100'000; ++batch) {
             const auto id = std::to_string(batch);
-            const bool stored = (*store)->insert(std::array{record_of(id + "-a"), record_of(id + "-b")}).has_value();
+            const bool stored = insert(**store, std::array{record_of(id + "-a"), record_of(id + "-b")}).has_value();
             if (!stored || ::write(pipe[1], ".", 1) != 1) break;
         }
         ::_exit(1);
@@ -272,32 +365,6 @@ TEST_F(SqliteStoreTest, AcknowledgedBatchesSurviveTheDeathOfTheProcess) {
     auto check = prepare(database.get(), "PRAGMA integrity_check");
     ASSERT_EQ(sqlite3_step(check->get()), SQLITE_ROW);
     EXPECT_STREQ(reinterpret_cast<const char*>(sqlite3_column_text(check->get(), 0)), "ok");
-}
-
-TEST(RecordColumns, AreUniqueAndTheFirstIsTheKey) {
-    std::set<std::string_view> names;
-    for (const auto& column : record_columns())
-        EXPECT_TRUE(names.insert(column.name).second) << column.name;
-    EXPECT_EQ(record_columns().front().name, "request_id");
-}
-
-TEST(RecordColumns, ALaterColumnIsNeverRequired) {
-    for (const auto& column : record_columns())
-        if (column.since > 1) EXPECT_FALSE(column.required) << column.name << ": old rows do not have it";
-}
-
-// A released migration never changes. When this fails, the new column needs the next number in `since`.
-TEST(RecordColumns, TheFirstMigrationIsWhatItWasWhenItWasReleased) {
-    EXPECT_EQ(
-        record_migrations().front(),
-        R"(CREATE TABLE requests ("request_id" TEXT NOT NULL UNIQUE, "client_request_id" TEXT, "trace_id" TEXT, "time" TEXT NOT NULL, )"
-        R"("config_version" TEXT, "tenant" TEXT, "team" TEXT, "application" TEXT, "key" TEXT, "workload" TEXT, "alias" TEXT, "endpoint" TEXT, )"
-        R"("stream" INTEGER NOT NULL, "client_timeout_ms" REAL, "max_tokens" INTEGER, "features" TEXT NOT NULL, "temperature_class" TEXT, )"
-        R"("pool" TEXT, "replica" TEXT, "region" TEXT, "engine_version" TEXT, "assigned_arm" TEXT, "decision" TEXT NOT NULL, "attempts" TEXT NOT NULL, )"
-        R"("status" INTEGER NOT NULL, "outcome" TEXT NOT NULL, "reason" TEXT, "policy_outcome" TEXT, "prompt_bytes" INTEGER, "prompt_tokens" INTEGER, )"
-        R"("cached_tokens" INTEGER, "completion_tokens" INTEGER, "reasoning_tokens" INTEGER, "delivered_tokens" INTEGER, "usage_source" TEXT NOT NULL, )"
-        R"("finish_reason" TEXT, "queue_ms" REAL, "ttft_ms" REAL, "upstream_ttft_ms" REAL, "first_visible_ms" REAL, "tpot_ms" REAL, )"
-        R"("duration_ms" REAL NOT NULL, "gateway_ms" REAL, "events" INTEGER, "spec" TEXT);CREATE INDEX requests_time ON requests (time))");
 }
 
 }  // namespace

@@ -114,6 +114,11 @@ const Family config_last_reload_successful{.name = "weir_config_last_reload_succ
 const Family ledger_lag_seconds{.name = "weir_ledger_lag_seconds",
                                 .type = Type::gauge,
                                 .help = "Age of the oldest record that is not in the store yet."};
+const Family spool_bytes{.name = "weir_spool_bytes",
+                         .type = Type::gauge,
+                         .help =
+                             "Disk that the spool's segments take, those kept ready included; at most "
+                             "store.spool.cap."};
 const Family events_dropped_total{.name = "weir_events_dropped_total",
                                   .type = Type::counter,
                                   .help = "Events lost because a bounded queue was full or a sink failed.",
@@ -124,7 +129,7 @@ const Family pool_info{.name = "weir_pool_info",
                        .labels = pool_info_labels};
 
 std::span<const Family* const> all_families() noexcept {
-    static constexpr std::array<const Family*, 19> all{&requests_total,
+    static constexpr std::array<const Family*, 20> all{&requests_total,
                                                        &inflight_requests,
                                                        &queue_seconds,
                                                        &time_to_first_token_seconds,
@@ -141,6 +146,7 @@ std::span<const Family* const> all_families() noexcept {
                                                        &replica_signal_age_seconds,
                                                        &config_last_reload_successful,
                                                        &ledger_lag_seconds,
+                                                       &spool_bytes,
                                                        &events_dropped_total,
                                                        &pool_info};
     return all;

@@ -28,6 +28,7 @@ extern const metric::Family replica_state;
 extern const metric::Family replica_signal_age_seconds;
 extern const metric::Family config_last_reload_successful;
 extern const metric::Family ledger_lag_seconds;
+extern const metric::Family spool_bytes;
 extern const metric::Family events_dropped_total;
 extern const metric::Family pool_info;
 

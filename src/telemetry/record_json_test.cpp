@@ -36,6 +36,49 @@ TEST(RecordJson, WhatIsNotKnownIsAbsentAndNeverZero) {
         R"("decision":{"eligible":[],"excluded":{}},"attempts":[],"status":404,"outcome":"refused","reason":"model_not_found","usage_source":"none","duration_ms":0.250})");
 }
 
+TEST(RecordJson, OfAnInterruptedRequestOnlyWhatItsBeginTold) {
+    auto record = test::sparse_record();
+    record.outcome = model::Outcome::interrupted;
+    record.status = 0;
+    record.reason.reset();
+    record.client_timeout_ms = 1500;
+    EXPECT_EQ(
+        to_json(record),
+        R"({"request_id":"req-0000000000000000002","time":"2026-11-30T00:53:20.000Z","tenant":"acme","key":"acme-1",)"
+        R"("client_timeout_ms":1500.000,"outcome":"interrupted","usage_source":"none"})");
+}
+
+TEST(RecordJson, SaysThatItsListsWereCut) {
+    auto record = test::full_record();
+    record.decision.cut = true;
+    EXPECT_NE(to_json(record).find(R"("inflight_at_dispatch":3,"cut":true})"), std::string::npos);
+}
+
+TEST(RecordJson, EscapesAtEveryPlaceWithinAText) {
+    const std::vector<std::pair<char, std::string>> cases{
+        {'"', "\\\""},       {'\\', "\\\\"},           {'\n', "\\n"}, {'\x1f', "\\u001f"},
+        {'\x7f', "\\u007f"}, {'\xff', "\xEF\xBF\xBD"}, {' ', " "},    {'~', "~"}};
+    for (const auto& [odd, shown] : cases)
+        for (std::size_t length = 1; length <= 20; ++length)
+            for (std::size_t at = 0; at < length; ++at) {
+                auto record = test::sparse_record();
+                record.alias = std::string(at, 'a') + odd + std::string(length - at - 1, 'b');
+                const auto expected =
+                    "\"alias\":\"" + std::string(at, 'a') + shown + std::string(length - at - 1, 'b') + "\"";
+                ASSERT_NE(to_json(record).find(expected), std::string::npos) << to_json(record);
+            }
+}
+
+TEST(RecordJson, GoesBehindWhatIsThereHoweverLongItIs) {
+    auto record = test::full_record();
+    record.client_request_id = std::string(20'000, 'x');
+    record.finish_reason = std::string(5'000, '"');
+    std::string out = "before ";
+    append_json(out, record);
+    EXPECT_EQ(out, "before " + to_json(record));
+    EXPECT_GT(out.size(), 30'000U);
+}
+
 TEST(RecordJson, IsOneLineWhateverTheClientSent) {
     auto record = test::full_record();
     record.client_request_id = std::string{"a\nb\r\x01\xff\0c", 8};
@@ -61,9 +104,9 @@ TEST(RecordJson, MillisecondsHaveThreeDecimals) {
         {std::numeric_limits<double>::quiet_NaN(), "null"},
     };
     for (const auto& [value, text] : cases) {
-        base::JsonWriter json;
-        write_milliseconds(json, value);
-        EXPECT_EQ(json.text(), text);
+        std::string json;
+        append_milliseconds(json, value);
+        EXPECT_EQ(json, text);
     }
 }
 

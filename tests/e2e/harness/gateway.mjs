@@ -61,14 +61,15 @@ export class Gateway {
     const server = { listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0', metrics_listen: '127.0.0.1:0', workers: 2, drain: { timeout: '4s' }, ...config.server };
     const whole = {
       version: 1, server,
-      store: { url: `sqlite:${this.storeFile}` },
       telemetry: { access_log: { path: this.accessLog } },
       ...Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'server')),
+      store: { url: `sqlite:${this.storeFile}`, ...config.store },
     };
     writeFileSync(this.configFile, yamlDocument(whole));
   }
 
   launch(env) {
+    this.exit = undefined;   // it may be started again
     this.child = spawn(findProgram('weir'), ['serve', '--config', this.configFile],
       { env: { ...process.env, ...env }, cwd: this.directory, stdio: ['ignore', 'pipe', 'pipe'] });
     this.output = collect(this.child);
@@ -137,6 +138,13 @@ export class Gateway {
       return [];
     }
     return text.split('\n').slice(0, -1).map((line) => JSON.parse(line));   // the last piece may be half a line
+  }
+
+  // The same of a log that processes were killed while writing to: {whole: [record], torn: lines that are none}.
+  rawRecords() {
+    const lines = readFileSync(this.accessLog, 'utf8').split('\n').filter((line) => line !== '');
+    const whole = lines.flatMap((line) => { try { return [JSON.parse(line)]; } catch { return []; } });
+    return { whole, torn: lines.length - whole.length };
   }
 
   // The one record of a request. More than one is an error.

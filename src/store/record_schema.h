@@ -1,0 +1,74 @@
+// RecordSchema: the tables of records. A row has the columns that are asked for in quantity, and the record as JSON,
+// the very line of the access log; every other field of contract.md section 6 is a virtual column that reads that JSON,
+// so that a query names fields and need not know which are stored. An absent value is NULL, never 0.
+#pragma once
+
+#include <string_view>
+
+namespace weir::store {
+
+// Migration 1: one column for each field.
+inline constexpr std::string_view first_record_schema =
+    R"(CREATE TABLE requests ("request_id" TEXT NOT NULL UNIQUE, "client_request_id" TEXT, "trace_id" TEXT, "time" TEXT NOT NULL, )"
+    R"("config_version" TEXT, "tenant" TEXT, "team" TEXT, "application" TEXT, "key" TEXT, "workload" TEXT, "alias" TEXT, "endpoint" TEXT, )"
+    R"("stream" INTEGER NOT NULL, "client_timeout_ms" REAL, "max_tokens" INTEGER, "features" TEXT NOT NULL, "temperature_class" TEXT, )"
+    R"("pool" TEXT, "replica" TEXT, "region" TEXT, "engine_version" TEXT, "assigned_arm" TEXT, "decision" TEXT NOT NULL, "attempts" TEXT NOT NULL, )"
+    R"("status" INTEGER NOT NULL, "outcome" TEXT NOT NULL, "reason" TEXT, "policy_outcome" TEXT, "prompt_bytes" INTEGER, "prompt_tokens" INTEGER, )"
+    R"("cached_tokens" INTEGER, "completion_tokens" INTEGER, "reasoning_tokens" INTEGER, "delivered_tokens" INTEGER, "usage_source" TEXT NOT NULL, )"
+    R"("finish_reason" TEXT, "queue_ms" REAL, "ttft_ms" REAL, "upstream_ttft_ms" REAL, "first_visible_ms" REAL, "tpot_ms" REAL, )"
+    R"("duration_ms" REAL NOT NULL, "gateway_ms" REAL, "events" INTEGER, "spec" TEXT);CREATE INDEX requests_time ON requests (time))";
+
+// Migration 2: what is queried, and the record. What is there is kept; json_patch leaves out what is NULL.
+inline constexpr std::string_view second_record_schema = R"(
+ALTER TABLE requests RENAME TO requests_1;
+DROP INDEX requests_time;
+CREATE TABLE requests (
+    "request_id" TEXT NOT NULL UNIQUE, "time" TEXT NOT NULL, "tenant" TEXT, "team" TEXT,
+    "application" TEXT, "key" TEXT, "alias" TEXT, "pool" TEXT, "status" INTEGER,
+    "outcome" TEXT NOT NULL, "reason" TEXT, "prompt_tokens" INTEGER, "cached_tokens" INTEGER,
+    "completion_tokens" INTEGER, "reasoning_tokens" INTEGER, "record" TEXT NOT NULL,
+    "client_request_id" TEXT AS (record ->> 'client_request_id'),
+    "trace_id" TEXT AS (record ->> 'trace_id'), "config_version" TEXT AS (record ->> 'config_version'),
+    "workload" TEXT AS (record ->> 'workload'), "endpoint" TEXT AS (record ->> 'endpoint'),
+    "stream" INTEGER AS (record ->> 'stream'),
+    "client_timeout_ms" REAL AS (record ->> 'client_timeout_ms'),
+    "max_tokens" INTEGER AS (record ->> 'max_tokens'), "features" TEXT AS (record ->> 'features'),
+    "temperature_class" TEXT AS (record ->> 'temperature_class'),
+    "replica" TEXT AS (record ->> 'replica'), "region" TEXT AS (record ->> 'region'),
+    "engine_version" TEXT AS (record ->> 'engine_version'),
+    "assigned_arm" TEXT AS (record ->> 'assigned_arm'), "decision" TEXT AS (record ->> 'decision'),
+    "attempts" TEXT AS (record ->> 'attempts'), "policy_outcome" TEXT AS (record ->> 'policy_outcome'),
+    "prompt_bytes" INTEGER AS (record ->> 'prompt_bytes'),
+    "delivered_tokens" INTEGER AS (record ->> 'delivered_tokens'),
+    "usage_source" TEXT AS (record ->> 'usage_source'),
+    "finish_reason" TEXT AS (record ->> 'finish_reason'), "queue_ms" REAL AS (record ->> 'queue_ms'),
+    "ttft_ms" REAL AS (record ->> 'ttft_ms'),
+    "upstream_ttft_ms" REAL AS (record ->> 'upstream_ttft_ms'),
+    "first_visible_ms" REAL AS (record ->> 'first_visible_ms'),
+    "tpot_ms" REAL AS (record ->> 'tpot_ms'), "duration_ms" REAL AS (record ->> 'duration_ms'),
+    "gateway_ms" REAL AS (record ->> 'gateway_ms'), "events" INTEGER AS (record ->> 'events'),
+    "spec" TEXT AS (record ->> 'spec')
+);
+CREATE INDEX requests_time ON requests (time);
+INSERT INTO requests ("request_id", "time", "tenant", "team", "application", "key", "alias", "pool", "status", "outcome", "reason", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "record")
+SELECT "request_id", "time", "tenant", "team", "application", "key", "alias", "pool", "status", "outcome", "reason", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", json_patch('{}', json_object(
+    'request_id', "request_id", 'client_request_id', "client_request_id", 'trace_id', "trace_id",
+    'time', "time", 'config_version', "config_version", 'tenant', "tenant", 'team', "team",
+    'application', "application", 'key', "key", 'workload', "workload", 'alias', "alias",
+    'endpoint', "endpoint", 'stream', json(CASE stream WHEN 1 THEN 'true' ELSE 'false' END),
+    'client_timeout_ms', "client_timeout_ms", 'max_tokens', "max_tokens", 'features', json("features"),
+    'temperature_class', "temperature_class", 'pool', "pool", 'replica', "replica", 'region', "region",
+    'engine_version', "engine_version", 'assigned_arm', "assigned_arm", 'decision', json("decision"),
+    'attempts', json("attempts"), 'status', "status", 'outcome', "outcome", 'reason', "reason",
+    'policy_outcome', "policy_outcome", 'prompt_bytes', "prompt_bytes",
+    'prompt_tokens', "prompt_tokens", 'cached_tokens', "cached_tokens",
+    'completion_tokens', "completion_tokens", 'reasoning_tokens', "reasoning_tokens",
+    'delivered_tokens', "delivered_tokens", 'usage_source', "usage_source",
+    'finish_reason', "finish_reason", 'queue_ms', "queue_ms", 'ttft_ms', "ttft_ms",
+    'upstream_ttft_ms', "upstream_ttft_ms", 'first_visible_ms', "first_visible_ms",
+    'tpot_ms', "tpot_ms", 'duration_ms', "duration_ms", 'gateway_ms', "gateway_ms", 'events', "events",
+    'spec', json("spec")))
+FROM requests_1 ORDER BY rowid;
+DROP TABLE requests_1)";
+
+}  // namespace weir::store
