@@ -15,29 +15,37 @@ KeyLayer::KeyLayer(std::shared_ptr<const KeySet> keys, const Binder& binder) : k
 }
 
 // No look-up is left out and no failure ends it early: the work does not tell one failure from another.
-std::optional<Entry> KeyTable::authenticate(std::string_view presented_secret, base::WallTime now) const {
+KeyTable::Place KeyTable::find(std::string_view presented_secret) const {
     static const KeyRecord nobody;
     const auto digest = base::sha256(presented_secret);
-    const KeyRecord* record = &nobody;
-    const KeyLayer* owner = nullptr;
+    Place place{.record = &nobody};
     for (const auto& layer : layers_) {
         const KeyRecord* found = layer.keys().find(digest);
-        const bool first = owner == nullptr && found != nullptr;
-        record = first ? found : record;
-        owner = first ? &layer : owner;
+        const bool first = place.layer == nullptr && found != nullptr;
+        place.record = first ? found : place.record;
+        place.layer = first ? &layer : place.layer;
     }
+    return place;
+}
+
+std::optional<Entry> KeyTable::entry_at(const Place& place, base::WallTime now) {
+    const auto& [record, layer] = place;
     const bool alive = record->alive(now);
-    if (presented_secret.empty() || owner == nullptr || !alive || !owner->binding_of(*record).usable())
-        return std::nullopt;
-    const auto& scope = owner->keys().scopes()[record->scope];
-    const auto& binding = owner->binding_of(*record);
+    if (layer == nullptr || !alive || !layer->binding_of(*record).usable()) return std::nullopt;
+    const auto& scope = layer->keys().scopes()[record->scope];
+    const auto& binding = layer->binding_of(*record);
     return Entry{.tenant = binding.tenant,
                  .caller = {.tenant = scope.tenant,
                             .team = scope.team,
                             .application = scope.application,
                             .workload = binding.workload,
-                            .key = std::string{owner->keys().name_of(*record)},
+                            .key = layer->keys().name_of(*record),
                             .permissions = record->permissions}};
+}
+
+std::optional<Entry> KeyTable::authenticate(std::string_view presented_secret, base::WallTime now) const {
+    auto entry = entry_at(find(presented_secret), now);
+    return presented_secret.empty() ? std::nullopt : entry;
 }
 
 }  // namespace weir::auth

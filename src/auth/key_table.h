@@ -46,7 +46,7 @@ private:
     std::shared_ptr<const std::vector<Binding>> bindings_;  // one for each of the set's scopes
 };
 
-// A caller who is who he says he is.
+// A caller who is who he says he is. Its texts are views of the table's keys.
 struct Entry {
     std::uint32_t tenant = 0;  // as the binding says
     model::Caller caller;
@@ -63,6 +63,13 @@ public:
 
     // nullopt = not a valid key at `now`; an absent or malformed key is asked for as "".
     [[nodiscard]] std::optional<Entry> authenticate(std::string_view presented_secret, base::WallTime now) const;
+    // The two halves of authenticate(): where a secret's key is, known or not, and who it is at `now`.
+    struct Place {
+        const KeyRecord* record = nullptr;  // of nobody, when the secret is unknown
+        const KeyLayer* layer = nullptr;    // nullptr = unknown
+    };
+    [[nodiscard]] Place find(std::string_view presented_secret) const;
+    [[nodiscard]] static std::optional<Entry> entry_at(const Place& place, base::WallTime now);
     [[nodiscard]] const Layers& layers() const noexcept { return layers_; }
 
 private:

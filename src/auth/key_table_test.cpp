@@ -23,7 +23,7 @@ KeyTable table_of(const std::vector<Key>& configured, const std::vector<Key>& ch
 // The name of the key that a secret is found to be, "" = none.
 std::string caller_of(const KeyTable& table, std::string_view secret, base::WallTime now = noon) {
     const auto entry = table.authenticate(secret, now);
-    return entry ? entry->caller.key : "";
+    return std::string{entry ? entry->caller.key : ""};
 }
 
 TEST(KeyTable, FindsTheCallerOfASecret) {

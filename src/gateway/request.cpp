@@ -53,11 +53,9 @@ std::string_view text_of(TemperatureClass temperature) {
 }  // namespace
 
 Request::Request(Services& services, http::RequestSource& source, http::ResponseSink& sink)
-    : services_{services},
-      source_{source},
-      sink_{sink},
-      snapshot_{services.snapshot},
-      id_{services.random.text(request_id_length)} {}
+    : services_{services}, source_{source}, sink_{sink}, snapshot_{services.snapshot}, keys_{services.keys} {
+    services.random.fill_text(id_);
+}
 
 io::Task<void> Request::run() {
     entry_ = authenticate();
@@ -82,12 +80,12 @@ std::optional<auth::Entry> Request::authenticate() const {
     const auto secret =
         auth::presented_key({.authorization = fields.find("authorization"), .x_api_key = fields.find("x-api-key")});
     // No credential is looked up too, as an empty one, so that every refusal takes the same time.
-    return services_.keys->authenticate(ambiguous ? "" : secret.value_or(""), base::wall_now());
+    return services_.known_keys.authenticate(keys_, ambiguous ? "" : secret.value_or(""), base::wall_now());
 }
 
 io::Task<void> Request::refuse_unrecorded(Refusal refusal) {
     services_.metrics.reject(refusal.reason);
-    const RefusalFields fields{refusal, id_};
+    const RefusalFields fields{refusal, id()};
     const std::string body = error_body(refusal);
     const auto sent = co_await sink_.send(refusal.status_to_send(), fields.all(), body);
     static_cast<void>(sent);
@@ -96,10 +94,11 @@ io::Task<void> Request::refuse_unrecorded(Refusal refusal) {
 void Request::keep_of_head(Settlement& settlement) {
     const auto& fields = source_.head().fields;
     auto& record = settlement.record;
-    record.request_id = id_;
+    record.request_id = id();
     record.config_version = snapshot_->config.version_hash;
-    record.caller = std::move(entry_->caller);
-    if (const auto id = fields.find("x-request-id")) record.client_request_id = id->substr(0, max_client_id_bytes);
+    record.caller = entry_->caller;
+    if (const auto theirs = fields.find("x-request-id")) client_request_id_ = theirs->substr(0, max_client_id_bytes);
+    record.client_request_id = client_request_id_;
     forwarded_ = forwarded_fields(fields);
     if (forwarded_.trace) record.trace_id = forwarded_.trace->trace_id;
     client_timeout_ = timeout_hint(fields);
@@ -138,7 +137,7 @@ io::Task<void> Request::list_models(Settlement& settlement, const Operation& ope
     } else {
         body = model_list_json(cards);
     }
-    const std::array<http::Field, 2> fields{{{"content-type", "application/json"}, {"x-request-id", id_}}};
+    const std::array<http::Field, 2> fields{{{"content-type", "application/json"}, {"x-request-id", id()}}};
     settlement.served(200);
     settlement.write_end();
     const auto sent = co_await sink_.send(200, fields, body);
@@ -188,7 +187,7 @@ io::Task<void> Request::generate(Settlement& settlement, model::Endpoint endpoin
 // The one way to turn a request down after authentication.
 io::Task<void> Request::refuse(Settlement& settlement, Refusal refusal, Outcome outcome) {
     settlement.refused(refusal, outcome);
-    const RefusalFields fields{refusal, id_};
+    const RefusalFields fields{refusal, id()};
     const std::string body = error_body(refusal);
     settlement.write_end();
     const auto sent = co_await sink_.send(refusal.status_to_send(), fields.all(), body);

@@ -15,6 +15,7 @@
 #include "routing/choice.h"
 #include "routing/eligibility.h"
 
+#include <array>
 #include <expected>
 #include <memory>
 #include <optional>
@@ -36,6 +37,7 @@ private:
     template <class T>
     using Stage = std::expected<T, Refusal>;
 
+    [[nodiscard]] std::string_view id() const noexcept { return {id_.data(), id_.size()}; }
     [[nodiscard]] std::optional<auth::Entry> authenticate() const;
     // A refusal of a request that leaves no record.
     io::Task<void> refuse_unrecorded(Refusal refusal);
@@ -63,9 +65,13 @@ private:
     Services& services_;
     http::RequestSource& source_;
     http::ResponseSink& sink_;
+    // These own what the record's views show.
     std::shared_ptr<const Snapshot> snapshot_;
-    std::string id_;
-    std::optional<auth::Entry> entry_;  // after authentication; its caller has moved into the record
+    std::shared_ptr<const auth::KeyTable> keys_;
+    std::array<char, request_id_length> id_;
+    std::string client_request_id_;
+    std::string engine_version_;
+    std::optional<auth::Entry> entry_;  // after authentication
     ForwardedFields forwarded_;
     std::optional<base::Nanoseconds> client_timeout_;
     std::string body_;

@@ -82,7 +82,8 @@ void Request::note_choice(Settlement& settlement, const AliasMember& member, con
     record.assigned_arm = member.baseline ? "baseline" : "candidate";
     record.decision.chosen_by = choice.chosen_by;
     record.decision.score = choice.score;
-    record.engine_version = services_.engine_version ? services_.engine_version(record.pool, record.replica) : "";
+    engine_version_ = services_.engine_version ? services_.engine_version(record.pool, record.replica) : "";
+    record.engine_version = engine_version_;
 }
 
 io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias& alias, const Inspected& inspected,
@@ -113,7 +114,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
                      .debug = debug,
                      .fresh_connection = false,
                      .total_deadline = settlement.moments.last_request_byte + allowed,
-                     .request_id = id_,
+                     .request_id = id(),
                      .response_limit_bytes = snapshot_->config.server.limits.response_body_bytes,
                      .decision = decision};
     sink_.finish_by(plan.total_deadline);
@@ -127,7 +128,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
 }
 
 io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan plan) {
-    const std::string engine_request_id = std::string{id_}.append("-").append(std::to_string(++attempts_));
+    const std::string engine_request_id = std::string{id()}.append("-").append(std::to_string(++attempts_));
     const std::string span = forwarded_.trace ? fmt::format("{:016x}", services_.random() | 1U) : "";
     const std::string head = upstream_head({.path = model::path_of(*settlement.record.endpoint),
                                             .authority = plan.replica->origin.authority,

@@ -65,7 +65,7 @@ Request::Stage<routing::Eligibility> Request::judge(Settlement& settlement, cons
             record.decision.eligible.push_back(name);
         else
             record.decision.excluded.push_back(
-                {.pool = name, .reason = *verdict.reason, .parameter = std::string{verdict.parameter}});
+                {.pool = name, .reason = *verdict.reason, .parameter = verdict.parameter});
     }
     if (eligibility.any()) {
         record.policy_outcome = "allowed";

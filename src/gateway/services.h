@@ -3,6 +3,7 @@
 #pragma once
 
 #include "auth/key_table.h"
+#include "auth/known_keys.h"
 #include "base/random.h"
 #include "gateway/answer.h"
 #include "gateway/inspect.h"
@@ -27,6 +28,7 @@ struct Services {
     Inspector& inspector;
     AnswerReader& reader;
     base::Random& random;
+    auth::KnownKeys& known_keys;
     std::shared_ptr<const Snapshot> snapshot;    // replaced by the worker's mailbox on reload
     std::shared_ptr<const auth::KeyTable> keys;  // fits the snapshot; replaced with it, and when keys change
     bool draining = false;

@@ -72,6 +72,7 @@ public:
                     .inspector = inspector_,
                     .reader = reader_,
                     .random = random_,
+                    .known_keys = known_keys_,
                     .snapshot = std::move(tables.snapshot),
                     .keys = std::move(tables.keys),
                     .engine_version = shared.options.engine_version},
@@ -151,6 +152,7 @@ private:
     Inspector inspector_;
     AnswerReader reader_;
     base::Random random_;
+    auth::KnownKeys known_keys_;
     Services services_;
     Gateway gateway_;
     http::Server server_;

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 model::RequestRecord record_of(const std::string& id) {
     model::RequestRecord record;
-    record.request_id = id;
+    record.request_id = telemetry::test::kept(std::string{id});
     return record;
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace weir::model {
@@ -32,12 +31,13 @@ private:
     std::uint8_t bits_ = 0;
 };
 
+// Views, of the table of keys or of a record.
 struct Caller {
-    std::string tenant;
-    std::string team;         // "" = none
-    std::string application;  // "" = none
-    std::string workload;     // "" = none
-    std::string key;          // the key's name, never its secret
+    std::string_view tenant;
+    std::string_view team;         // "" = none
+    std::string_view application;  // "" = none
+    std::string_view workload;     // "" = none
+    std::string_view key;          // the key's name, never its secret
     PermissionSet permissions;
 };
 

@@ -1,6 +1,7 @@
 // RequestRecord: the ledger row and the access-log line, one per request that got past authentication.
 // Invariant: what is not known is absent (nullopt or ""), never 0; prompt and completion text never enter.
 // Units are in the names; times are milliseconds unless the name says otherwise. Source: contract.md section 6.
+// Lifetime: most texts are views, of the request that is going on or of the bytes a record was decoded from.
 #pragma once
 
 #include "base/time.h"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weir::model {
@@ -40,23 +42,23 @@ enum class AttemptOutcome : std::uint8_t {
 [[nodiscard]] std::string_view name_of(AttemptOutcome outcome) noexcept;
 
 struct Exclusion {
-    std::string pool;
+    std::string_view pool;
     Ineligible reason{};
-    std::string parameter;  // for parameter_unsupported and parameter_unreliable
+    std::string_view parameter;  // for parameter_unsupported and parameter_unreliable
 };
 
 struct DecisionRecord {
-    std::vector<std::string> eligible;  // pools
+    std::vector<std::string_view> eligible;  // pools
     std::vector<Exclusion> excluded;
-    std::string chosen_by;              // "only_candidate", "power_of_two"
+    std::string_view chosen_by;              // "only_candidate", "power_of_two"
     std::optional<double> score;
     std::optional<std::uint32_t> inflight_at_dispatch;  // own in-flight on the chosen replica, this request not counted
     bool cut = false;  // the record had no room for all pools and attempts
 };
 
 struct AttemptRecord {
-    std::string pool;
-    std::string replica;
+    std::string_view pool;
+    std::string_view replica;
     std::string engine_request_id;  // the id sent upstream
     AttemptOutcome outcome{};
     double duration_ms = 0;
@@ -69,34 +71,34 @@ struct SpeculationRecord {
     std::optional<std::uint64_t> drafted;
     std::optional<std::uint64_t> accepted;
     std::optional<double> accepted_length;
-    std::string source;  // "engine"; "" = not known
+    std::string_view source;  // "engine"; "" = not known
 };
 
 struct RequestRecord {
-    std::string request_id;
-    std::string client_request_id;
-    std::string trace_id;
+    std::string_view request_id;
+    std::string_view client_request_id;
+    std::string_view trace_id;
     base::WallTime time{};
-    std::string config_version;
+    std::string_view config_version;
     Caller caller;
-    std::string alias;
+    std::string_view alias;
     std::optional<Endpoint> endpoint;
     bool stream = false;
     std::optional<double> client_timeout_ms;
     std::optional<std::uint64_t> max_tokens;
     FeatureSet features;
-    std::string temperature_class;  // "greedy", "sampled"; "" = not told
-    std::string pool;
-    std::string replica;
-    std::string region;
-    std::string engine_version;
-    std::string assigned_arm;  // "baseline" or "candidate"; "" when no pool was chosen
+    std::string_view temperature_class;  // "greedy", "sampled"; "" = not told
+    std::string_view pool;
+    std::string_view replica;
+    std::string_view region;
+    std::string_view engine_version;
+    std::string_view assigned_arm;  // "baseline" or "candidate"; "" when no pool was chosen
     DecisionRecord decision;
     std::vector<AttemptRecord> attempts;
     int status = 0;  // as sent; 499 if none was; 0 = not known (interrupted)
     Outcome outcome{};
     std::optional<Reason> reason;
-    std::string policy_outcome;  // "allowed", or the refusing reason
+    std::string_view policy_outcome;  // "allowed", or the refusing reason
     std::optional<std::uint64_t> prompt_bytes;
     std::optional<std::uint64_t> prompt_tokens;
     std::optional<std::uint64_t> cached_tokens;

@@ -31,7 +31,7 @@ std::int64_t number(const std::string& path, const std::string& sql) {
 // A released migration never changes. When this fails, what is new needs a migration of its own.
 TEST(Migrations, TheFirstIsWhatItWasWhenItWasReleased) {
     EXPECT_EQ(
-        migrations().front(),
+        migrations().front().sql,
         R"(CREATE TABLE requests ("request_id" TEXT NOT NULL UNIQUE, "client_request_id" TEXT, "trace_id" TEXT, "time" TEXT NOT NULL, )"
         R"("config_version" TEXT, "tenant" TEXT, "team" TEXT, "application" TEXT, "key" TEXT, "workload" TEXT, "alias" TEXT, "endpoint" TEXT, )"
         R"("stream" INTEGER NOT NULL, "client_timeout_ms" REAL, "max_tokens" INTEGER, "features" TEXT NOT NULL, "temperature_class" TEXT, )"
@@ -68,7 +68,7 @@ TEST(Migrations, TheSecondKeepsWhatTheFirstSchemaHad) {
               1);
     auto record = telemetry::test::sparse_record();
     for (const auto* id : {"new", "old-1"}) {
-        record.request_id = id;
+        record.request_id = telemetry::test::kept(std::string{id});
         const auto json = telemetry::to_json(record);
         EXPECT_TRUE((*store)->insert(std::array{ports::RecordRow{.record = &record, .json = json}}));
     }

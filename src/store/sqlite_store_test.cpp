@@ -26,7 +26,7 @@ using telemetry::test::sparse_record;
 
 model::RequestRecord record_of(const std::string& id) {
     auto record = full_record();
-    record.request_id = id;
+    record.request_id = telemetry::test::kept(std::string{id});
     return record;
 }
 

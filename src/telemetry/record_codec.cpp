@@ -97,7 +97,7 @@ void visit_exclusion(Coder& code, Excluded& excluded) {
 }
 
 // What one item of a list may take, its mask and lengths included; checked before it is written.
-constexpr std::size_t bound_of(const std::string& pool) noexcept { return 8 + 2 + std::min(pool.size(), name_bytes); }
+constexpr std::size_t bound_of(std::string_view pool) noexcept { return 8 + 2 + std::min(pool.size(), name_bytes); }
 std::size_t bound_of(const model::AttemptRecord& attempt) noexcept {
     return 8 + 2 + std::min(attempt.pool.size(), name_bytes) + 2 + std::min(attempt.replica.size(), url_bytes) + 2 +
            std::min(attempt.engine_request_id.size(), id_bytes) + 1 + 3 * 8;
@@ -188,7 +188,7 @@ private:
         std::memcpy(at_, &value, sizeof value);
         at_ += sizeof value;
     }
-    void item(const std::string& pool) noexcept { raw_text(pool, name_bytes); }
+    void item(std::string_view pool) noexcept { raw_text(pool, name_bytes); }
     void item(const model::AttemptRecord& attempt) noexcept {
         Encoder inner{at_, limit_};
         visit_attempt(inner, attempt);
@@ -218,8 +218,9 @@ class Decoder {
 public:
     explicit Decoder(std::span<const std::byte> bytes) noexcept : left_{bytes} { open(); }
 
-    void text(std::string& value, std::size_t most) {
-        value.clear();
+    template <class Text>
+    void text(Text& value, std::size_t most) {
+        value = {};
         if (present()) raw_text(value, most);
     }
     void time(base::WallTime& value) noexcept {
@@ -291,15 +292,16 @@ private:
         good_ = good_ && number <= static_cast<std::uint8_t>(last);
         if (good_) value = static_cast<E>(number);
     }
-    void raw_text(std::string& value, std::size_t most) {
+    template <class Text>
+    void raw_text(Text& value, std::size_t most) {
         std::uint16_t size = 0;
         raw(size);
         good_ = good_ && size <= most && size <= left_.size();
         if (!good_) return;
-        value.assign(reinterpret_cast<const char*>(left_.data()), size);
+        value = std::string_view{reinterpret_cast<const char*>(left_.data()), size};
         left_ = left_.subspan(size);
     }
-    void item(std::string& pool) { raw_text(pool, name_bytes); }
+    void item(std::string_view& pool) { raw_text(pool, name_bytes); }
     void item(model::AttemptRecord& attempt) {
         nested([&attempt](Decoder& inner) { visit_attempt(inner, attempt); });
     }

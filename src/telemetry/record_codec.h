@@ -24,7 +24,8 @@ inline constexpr std::size_t record_growth_bytes = 1152;
 // `out` has room for the record without its lists; they get what is left. Returns how many bytes were written.
 [[nodiscard]] std::size_t encode_record(const model::RequestRecord& record, std::span<std::byte> out) noexcept;
 
-// Replaces `record` (whose memory is used again); false = these bytes are no record, and `record` is unspecified.
+// Replaces `record`, whose views are then of `bytes` (its vectors keep their memory); false = these bytes are no
+// record, and `record` is unspecified.
 [[nodiscard]] bool decode_record(std::span<const std::byte> bytes, model::RequestRecord& record);
 
 }  // namespace weir::telemetry

@@ -62,7 +62,7 @@ TEST(RecordJson, EscapesAtEveryPlaceWithinAText) {
         for (std::size_t length = 1; length <= 20; ++length)
             for (std::size_t at = 0; at < length; ++at) {
                 auto record = test::sparse_record();
-                record.alias = std::string(at, 'a') + odd + std::string(length - at - 1, 'b');
+                record.alias = test::kept(std::string(at, 'a') + odd + std::string(length - at - 1, 'b'));
                 const auto expected =
                     "\"alias\":\"" + std::string(at, 'a') + shown + std::string(length - at - 1, 'b') + "\"";
                 ASSERT_NE(to_json(record).find(expected), std::string::npos) << to_json(record);
@@ -71,7 +71,7 @@ TEST(RecordJson, EscapesAtEveryPlaceWithinAText) {
 
 TEST(RecordJson, GoesBehindWhatIsThereHoweverLongItIs) {
     auto record = test::full_record();
-    record.client_request_id = std::string(20'000, 'x');
+    record.client_request_id = test::kept(std::string(20'000, 'x'));
     record.finish_reason = std::string(5'000, '"');
     std::string out = "before ";
     append_json(out, record);
@@ -81,7 +81,7 @@ TEST(RecordJson, GoesBehindWhatIsThereHoweverLongItIs) {
 
 TEST(RecordJson, IsOneLineWhateverTheClientSent) {
     auto record = test::full_record();
-    record.client_request_id = std::string{"a\nb\r\x01\xff\0c", 8};
+    record.client_request_id = std::string_view{"a\nb\r\x01\xff\0c", 8};
     record.finish_reason = "\xe2\x80\xa8";
     const auto line = to_json(record);
     for (const char c : line)

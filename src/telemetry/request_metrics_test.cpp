@@ -184,7 +184,7 @@ TEST(RequestMetrics, P008_ManyNamesEndInOther) {
     RequestMetrics metrics{{.max_series = 50}};
     auto record = test::sparse_record();
     for (int i = 0; i < 60; ++i) {
-        record.alias = "alias-" + std::to_string(i);
+        record.alias = test::kept("alias-" + std::to_string(i));
         metrics.record(record);
     }
     const auto read = scrape(metrics);
@@ -217,7 +217,7 @@ TEST(RequestMetrics, AScrapeWhileWorkersRecordIsWellFormed) {
         auto record = test::full_record();
         for (int i = 0; i < rounds; ++i) {
             metrics.begin();
-            record.alias = "alias-" + std::to_string(i % 30);
+            record.alias = test::kept("alias-" + std::to_string(i % 30));
             metrics.record(record);
         }
     };

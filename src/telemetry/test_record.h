@@ -4,8 +4,18 @@
 #include "model/record.h"
 
 #include <chrono>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace weir::telemetry::test {
+
+// Owns a text for a record's view, until the test program ends.
+inline std::string_view kept(std::string text) {
+    static std::deque<std::string> texts;
+    return texts.emplace_back(std::move(text));
+}
 
 inline model::RequestRecord full_record() {
     model::RequestRecord record;
