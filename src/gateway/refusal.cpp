@@ -8,6 +8,15 @@ using namespace std::chrono_literals;
 
 int Refusal::status_to_send() const noexcept { return status != 0 ? status : model::info_of(reason).status; }
 
+Refusal invalid_api_key() {
+    return {.reason = model::Reason::invalid_api_key,
+            .message = "The API key is missing or not valid. Send it as 'Authorization: Bearer KEY'."};
+}
+
+Refusal shutting_down() {
+    return {.reason = model::Reason::draining, .message = "This gateway is shutting down; send the request again."};
+}
+
 std::string error_body(const Refusal& refusal) {
     const auto& info = model::info_of(refusal.reason);
     base::JsonWriter json;
@@ -26,7 +35,7 @@ std::string error_body(const Refusal& refusal) {
 
 std::string error_event(const Refusal& refusal) { return "data: " + error_body(refusal) + "\n\n"; }
 
-RefusalFields::RefusalFields(const Refusal& refusal, std::string_view request_id)
+RefusalFields::RefusalFields(const Refusal& refusal, std::string_view request_id, const Handling& handling)
     : request_id_{request_id}, allow_{refusal.allow} {
     const int status = refusal.status_to_send();
     fields_.push_back({"content-type", "application/json"});
@@ -42,6 +51,10 @@ RefusalFields::RefusalFields(const Refusal& refusal, std::string_view request_id
     if (model::retry_cannot_help(refusal.reason, status)) fields_.push_back({"x-should-retry", "false"});
     if (status == 401) fields_.push_back({"www-authenticate", "Bearer"});
     if (!allow_.empty()) fields_.push_back({"allow", allow_});
+    for (const auto& [name, value] :
+         {http::Field{"server-timing", handling.server_timing}, http::Field{"x-weir-pool", handling.pool},
+          http::Field{"x-weir-replica", handling.replica}, http::Field{"x-weir-decision", handling.decision}})
+        if (!value.empty()) fields_.push_back({name, value});
 }
 
 }  // namespace weir::gateway

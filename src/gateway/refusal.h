@@ -27,15 +27,28 @@ struct Refusal {
     [[nodiscard]] int status_to_send() const noexcept;
 };
 
+// Those that every stage makes alike.
+[[nodiscard]] Refusal invalid_api_key();
+[[nodiscard]] Refusal shutting_down();
+
 // {"error":{"message":…,"type":…,"param":…,"code":…}}
 [[nodiscard]] std::string error_body(const Refusal& refusal);
 // The same as one server-sent event, for a stream that has begun.
 [[nodiscard]] std::string error_event(const Refusal& refusal);
 
-// The head's fields. Owns the texts that the fields view, so it must outlive their use and stays where it is.
+// What the head tells of how the request was handled; "" is not told. The last three are for callers with `debug`.
+struct Handling {
+    std::string_view server_timing{};
+    std::string_view pool{};
+    std::string_view replica{};
+    std::string_view decision{};
+};
+
+// The head's fields. Owns the texts that the fields view, but for those of `handling`; so it must outlive their use and
+// stays where it is.
 class RefusalFields {
 public:
-    RefusalFields(const Refusal& refusal, std::string_view request_id);
+    RefusalFields(const Refusal& refusal, std::string_view request_id, const Handling& handling = {});
     RefusalFields(const RefusalFields&) = delete;
     RefusalFields& operator=(const RefusalFields&) = delete;
     [[nodiscard]] const std::vector<http::Field>& all() const noexcept { return fields_; }

@@ -74,5 +74,16 @@ TEST(Refusal, HeadersTellWhetherAndWhenToRetry) {
     }
 }
 
+TEST(Refusal, HeadersTellWhatIsKnownOfTheHandling) {
+    const Refusal refusal{.reason = Reason::pools_unhealthy, .message = ""};
+    const RefusalFields bare{refusal, "id-1"};
+    for (const auto* name : {"server-timing", "x-weir-pool", "x-weir-replica", "x-weir-decision"})
+        EXPECT_EQ(field(bare, name), "(absent)") << name;
+    const RefusalFields told{refusal, "id-1", {.server_timing = "queue;dur=0.0", .decision = "far=draining"}};
+    EXPECT_EQ(field(told, "server-timing"), "queue;dur=0.0");
+    EXPECT_EQ(field(told, "x-weir-pool"), "(absent)");
+    EXPECT_EQ(field(told, "x-weir-decision"), "far=draining");
+}
+
 }  // namespace
 }  // namespace weir::gateway

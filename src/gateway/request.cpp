@@ -1,6 +1,7 @@
 #include "gateway/request.h"
 
 #include "auth/presented_key.h"
+#include "gateway/told.h"
 #include "http/ascii.h"
 
 #include <fmt/format.h>
@@ -59,11 +60,7 @@ Request::Request(Services& services, http::RequestSource& source, http::Response
 
 io::Task<void> Request::run() {
     entry_ = authenticate();
-    if (!entry_) {
-        co_return co_await refuse_unrecorded(
-            {.reason = Reason::invalid_api_key,
-             .message = "The API key is missing or not valid. Send it as 'Authorization: Bearer KEY'."});
-    }
+    if (!entry_) co_return co_await refuse_unrecorded(invalid_api_key());
     Settlement settlement{services_, source_.last_byte_at()};
     keep_of_head(settlement);
     if (!settlement.begin())
@@ -110,8 +107,7 @@ io::Task<void> Request::serve(Settlement& settlement) {
     settlement.refused({.reason = Reason::internal_error, .message = ""});
     if (services_.draining) {
         sink_.close_after();
-        co_return co_await refuse(settlement, {.reason = Reason::draining,
-                                               .message = "This gateway is shutting down; send the request again."});
+        co_return co_await refuse(settlement, shutting_down());
     }
     auto operation = route(source_.head());
     if (!operation) co_return co_await refuse(settlement, std::move(operation).error());
@@ -137,7 +133,10 @@ io::Task<void> Request::list_models(Settlement& settlement, const Operation& ope
     } else {
         body = model_list_json(cards);
     }
-    const std::array<http::Field, 2> fields{{{"content-type", "application/json"}, {"x-request-id", id()}}};
+    const std::string timing =
+        telemetry::server_timing(telemetry::split_time(settlement.moments, base::monotonic_now()));
+    const std::array<http::Field, 3> fields{
+        {{"content-type", "application/json"}, {"x-request-id", id()}, {"server-timing", timing}}};
     settlement.served(200);
     settlement.write_end();
     const auto sent = co_await sink_.send(200, fields, body);
@@ -168,26 +167,30 @@ io::Task<void> Request::generate(Settlement& settlement, model::Endpoint endpoin
     settlement.moments.last_request_byte = source_.last_byte_at();
     record.prompt_bytes = body_.size();
     auto inspected = services_.inspector.inspect(body_, endpoint);
-    if (!inspected) {
-        auto& error = inspected.error();
-        co_return co_await refuse(
-            settlement, {.reason = error.reason, .message = std::move(error.message), .param = std::move(error.param)});
-    }
+    if (!inspected) co_return co_await refuse(settlement, refusal_of(std::move(inspected).error()));
     record.stream = inspected->stream;
     record.features = inspected->features;
     record.max_tokens = inspected->max_tokens;
     record.temperature_class = text_of(inspected->temperature);
-    auto alias = resolve(settlement, *inspected, endpoint);
-    if (!alias) co_return co_await refuse(settlement, std::move(alias).error());
-    auto eligibility = judge(settlement, **alias, *inspected, endpoint);
-    if (!eligibility) co_return co_await refuse(settlement, std::move(eligibility).error());
-    co_await dispatch(settlement, **alias, *inspected, *eligibility);
+    auto selection = select(*snapshot_, snapshot_->tenants[entry_->tenant],
+                            {.inspected = *inspected, .endpoint = endpoint}, record.decision);
+    if (selection.alias != nullptr) record.alias = selection.alias->config->name;
+    record.policy_outcome = selection.policy_outcome;
+    if (selection.refusal) co_return co_await refuse(settlement, *std::move(selection.refusal));
+    co_await dispatch(settlement, selection, *inspected);
 }
 
 // The one way to turn a request down after authentication.
 io::Task<void> Request::refuse(Settlement& settlement, Refusal refusal, Outcome outcome) {
     settlement.refused(refusal, outcome);
-    const RefusalFields fields{refusal, id()};
+    const auto& record = settlement.record;
+    const std::string timing =
+        telemetry::server_timing(telemetry::split_time(settlement.moments, base::monotonic_now()));
+    const bool debug = record.caller.permissions.contains(model::Permission::debug);
+    const std::string decision = debug ? decision_text(record.decision) : std::string{};
+    Handling handling{.server_timing = timing};
+    if (debug) handling = {timing, record.pool, record.replica, decision};
+    const RefusalFields fields{refusal, id(), handling};
     const std::string body = error_body(refusal);
     settlement.write_end();
     const auto sent = co_await sink_.send(refusal.status_to_send(), fields.all(), body);

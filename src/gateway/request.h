@@ -7,13 +7,13 @@
 #include "gateway/inspect.h"
 #include "gateway/refusal.h"
 #include "gateway/route.h"
+#include "gateway/selection.h"
 #include "gateway/services.h"
 #include "gateway/settlement.h"
 #include "gateway/upstream_head.h"
 #include "http/server.h"
 #include "io/task.h"
 #include "routing/choice.h"
-#include "routing/eligibility.h"
 
 #include <array>
 #include <expected>
@@ -47,20 +47,14 @@ private:
 
     [[nodiscard]] Stage<void> check_media_type() const;
     void keep_of_head(Settlement& settlement);
-    [[nodiscard]] Stage<const Alias*> resolve(Settlement& settlement, const Inspected& inspected,
-                                              model::Endpoint endpoint) const;
-    [[nodiscard]] Stage<routing::Eligibility> judge(Settlement& settlement, const Alias& alias,
-                                                    const Inspected& inspected, model::Endpoint endpoint) const;
-    [[nodiscard]] std::optional<routing::Choice> choose(const Alias& alias, const routing::Eligibility& eligibility);
+    [[nodiscard]] std::optional<routing::Choice> choose(const Selection& selection);
     // Attempts until one answers, the budget is used up, or no replica is left to try.
-    io::Task<void> dispatch(Settlement& settlement, const Alias& alias, const Inspected& inspected,
-                            const routing::Eligibility& eligibility);
+    io::Task<void> dispatch(Settlement& settlement, const Selection& selection, const Inspected& inspected);
     io::Task<AttemptResult> try_replica(Settlement& settlement, const Alias& alias, const Inspected& inspected,
                                         const routing::Choice& choice, const routing::Eligibility& eligibility);
     io::Task<AttemptResult> attempt(Settlement& settlement, AttemptPlan plan);
     void note_choice(Settlement& settlement, const AliasMember& member, const routing::Choice& choice);
     io::Task<void> refuse(Settlement& settlement, Refusal refusal, model::Outcome outcome = model::Outcome::refused);
-    [[nodiscard]] std::string decision_text(const model::DecisionRecord& decision, std::string_view note) const;
 
     Services& services_;
     http::RequestSource& source_;

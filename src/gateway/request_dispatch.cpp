@@ -1,6 +1,6 @@
 // The stages that do: attempts at replicas until one answers.
 #include "gateway/request.h"
-#include "gateway/selection_message.h"
+#include "gateway/told.h"
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ bool another_may_help(const AttemptResult& result) {
 }
 
 // For the header that callers with debug get: only what is not settled is worth saying.
-std::string_view context_note(const routing::Eligibility& eligibility, std::uint32_t pool) {
+std::string context_note(const routing::Eligibility& eligibility, std::uint32_t pool) {
     const auto verdict = std::ranges::find(eligibility.verdicts, pool, &routing::Verdict::pool);
     const bool settled = verdict == eligibility.verdicts.end() || verdict->context == routing::ContextFit::fits;
     return settled ? "" : "; context=undecided";
@@ -50,19 +50,24 @@ void learn_prompt(const model::RequestRecord& record, const Inspected& inspected
 
 }  // namespace
 
-io::Task<void> Request::dispatch(Settlement& settlement, const Alias& alias, const Inspected& inspected,
-                                 const routing::Eligibility& eligibility) {
-    AttemptResult last{
-        .outcome = model::AttemptOutcome::failed,
-        .refusal = Refusal{.reason = Reason::pools_unhealthy,
-                           .message = refusal_message({.reason = Reason::pools_unhealthy, .parameter = {}}, alias)},
-        .answered = false};
+std::optional<routing::Choice> Request::choose(const Selection& selection) {
+    const auto candidates = candidates_of(*snapshot_, selection, tried_);
+    return routing::choose(candidates,
+                           {.first = services_.random(), .second = services_.random(), .tie = services_.random()});
+}
+
+io::Task<void> Request::dispatch(Settlement& settlement, const Selection& selection, const Inspected& inspected) {
+    const Alias& alias = *selection.alias;
+    AttemptResult last{.outcome = model::AttemptOutcome::failed, .refusal = std::nullopt, .answered = false};
     std::uint32_t budget = 1;
     for (std::uint32_t used = 0; used < budget; ++used) {
-        const auto choice = choose(alias, eligibility);
-        if (!choice) break;
+        const auto choice = choose(selection);
+        if (!choice) {
+            if (attempts_ == 0) last.refusal = no_replica_left(alias);
+            break;
+        }
         budget = std::max(budget, snapshot_->pools[choice->pool].config->retries.attempts);
-        last = co_await try_replica(settlement, alias, inspected, *choice, eligibility);
+        last = co_await try_replica(settlement, alias, inspected, *choice, selection.eligibility);
         if (last.outcome == model::AttemptOutcome::client_closed)
             co_return settlement.client_closed(sink_.begun() ? 200 : 0);
         if (last.answered) co_return;
@@ -79,7 +84,7 @@ void Request::note_choice(Settlement& settlement, const AliasMember& member, con
     record.pool = pool.config->name;
     record.replica = pool.replicas[choice.replica].url;
     record.region = pool.config->region;
-    record.assigned_arm = member.baseline ? "baseline" : "candidate";
+    record.assigned_arm = member.arm();
     record.decision.chosen_by = choice.chosen_by;
     record.decision.score = choice.score;
     engine_version_ = services_.engine_version ? services_.engine_version(record.pool, record.replica) : "";
@@ -101,7 +106,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
     if (client_timeout_) allowed = std::min(allowed, *client_timeout_);
     const bool debug = settlement.record.caller.permissions.contains(model::Permission::debug);
     const std::string decision =
-        debug ? decision_text(settlement.record.decision, context_note(eligibility, choice.pool)) : "";
+        debug ? decision_text(settlement.record.decision) + context_note(eligibility, choice.pool) : "";
     AttemptPlan plan{.pool = &pool,
                      .replica = &replica,
                      .alias = &alias,
@@ -150,14 +155,6 @@ io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan pla
     auto result = co_await try_once.run();
     settlement.attempt_ended(result.outcome, base::monotonic_now());
     co_return result;
-}
-
-std::string Request::decision_text(const model::DecisionRecord& decision, std::string_view note) const {
-    std::string text = fmt::format("{}; in_flight={}", decision.chosen_by, decision.inflight_at_dispatch.value_or(0));
-    for (const auto& excluded : decision.excluded)
-        text += fmt::format("; {}={}", excluded.pool, model::name_of(excluded.reason));
-    text += note;
-    return text;
 }
 
 }  // namespace weir::gateway

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weir::gateway {
@@ -41,6 +42,8 @@ struct AliasMember {
     bool baseline = false;
     bool admitted = false;
     std::string served_model_json;  // the model's name for the engine, as a JSON string
+
+    [[nodiscard]] std::string_view arm() const noexcept { return baseline ? "baseline" : "candidate"; }
 };
 
 struct Alias {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace weir::model {
@@ -28,6 +29,20 @@ enum class Ineligible : std::uint8_t {
     all_replicas_unhealthy,
 };
 
+inline constexpr Ineligible last_ineligible = Ineligible::all_replicas_unhealthy;
+
 [[nodiscard]] std::string_view name_of(Ineligible reason) noexcept;
+// As records, metrics and explanations write it: "region_forbidden", "parameter_unsupported:min_p".
+[[nodiscard]] std::string text_of(Ineligible reason, std::string_view parameter);
+
+// What the texts of advice_on() are about. The tenant may be "": nobody in particular asks.
+struct AdviceSubject {
+    std::string_view alias;
+    std::string_view pool;
+    std::string_view tenant;
+    std::string_view parameter;
+};
+// One sentence for operators: what would make the pool eligible.
+[[nodiscard]] std::string advice_on(Ineligible reason, const AdviceSubject& subject);
 
 }  // namespace weir::model

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace weir::routing {
 
@@ -47,11 +48,13 @@ const ReplicaCandidate& nth(std::span<const ReplicaCandidate> candidates, const 
     }
 }
 
-Choice chosen(const ReplicaCandidate& candidate, std::string_view by, const Field& field) noexcept {
+std::string_view rule_of(const Field& field) noexcept { return field.size == 1 ? "only_candidate" : "power_of_two"; }
+
+Choice chosen(const ReplicaCandidate& candidate, const Field& field) noexcept {
     return {.pool = candidate.pool,
             .replica = candidate.replica,
             .in_flight = candidate.in_flight,
-            .chosen_by = by,
+            .chosen_by = rule_of(field),
             .score = static_cast<double>(candidate.in_flight),
             .over_limit = field.over_limit};
 }
@@ -61,14 +64,39 @@ Choice chosen(const ReplicaCandidate& candidate, std::string_view by, const Fiel
 std::optional<Choice> choose(std::span<const ReplicaCandidate> candidates, const Dice& dice) noexcept {
     if (candidates.empty()) return std::nullopt;
     const Field field = field_of(candidates);
-    if (field.size == 1) return chosen(nth(candidates, field, 0), "only_candidate", field);
+    if (field.size == 1) return chosen(nth(candidates, field, 0), field);
     const std::size_t first = dice.first % field.size;
     std::size_t second = dice.second % (field.size - 1);  // any position but the first one's
     if (second >= first) ++second;
     const ReplicaCandidate& a = nth(candidates, field, first);
     const ReplicaCandidate& b = nth(candidates, field, second);
-    if (a.in_flight == b.in_flight) return chosen((dice.tie & 1U) == 0 ? a : b, "power_of_two", field);
-    return chosen(a.in_flight < b.in_flight ? a : b, "power_of_two", field);
+    if (a.in_flight == b.in_flight) return chosen((dice.tie & 1U) == 0 ? a : b, field);
+    return chosen(a.in_flight < b.in_flight ? a : b, field);
+}
+
+Odds odds(std::span<const ReplicaCandidate> candidates) {
+    Odds odds{.shares = std::vector<double>(candidates.size()), .chosen_by = {}};
+    if (candidates.empty()) return odds;
+    const Field field = field_of(candidates);
+    odds.chosen_by = rule_of(field);
+    odds.order = field.order;
+    odds.over_limit = field.over_limit;
+    if (field.size == 1) {
+        odds.shares[static_cast<std::size_t>(&nth(candidates, field, 0) - candidates.data())] = 1;
+        return odds;
+    }
+    std::vector<std::uint32_t> loads;
+    for (const ReplicaCandidate& each : candidates)
+        if (field.contains(each)) loads.push_back(each.in_flight);
+    std::ranges::sort(loads);
+    const double pairs = static_cast<double>(field.size) * static_cast<double>(field.size - 1) / 2;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (!field.contains(candidates[i])) continue;
+        const auto equal = std::ranges::equal_range(loads, candidates[i].in_flight);
+        const auto busier = static_cast<double>(loads.end() - equal.end());
+        odds.shares[i] = (busier + static_cast<double>(equal.size() - 1) / 2) / pairs;  // of the pairs that it wins
+    }
+    return odds;
 }
 
 }  // namespace weir::routing

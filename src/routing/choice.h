@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace weir::routing {
 
@@ -34,6 +35,15 @@ struct Choice {
     double score = 0;             // what was compared: lower is better (own in-flight)
     bool over_limit = false;  // every candidate is at its limit: the caller queues or refuses, or takes it knowingly
 };
+
+// What choose() would do over all dice: for explanations, not for the request path.
+struct Odds {
+    std::vector<double> shares;  // the probability of each candidate, in their order; they sum to 1
+    std::string_view chosen_by;  // "" when there is no candidate
+    std::uint32_t order = 0;     // of the candidates that compete
+    bool over_limit = false;
+};
+[[nodiscard]] Odds odds(std::span<const ReplicaCandidate> candidates);
 
 // nullopt when there is no candidate. With every candidate at its limit the lowest order is used and over_limit is set.
 [[nodiscard]] std::optional<Choice> choose(std::span<const ReplicaCandidate> candidates, const Dice& dice) noexcept;

@@ -142,5 +142,43 @@ TEST(Choice, TiesAreFair) {
         EXPECT_NEAR(each / static_cast<double>(requests), 1.0 / 3, 0.012);
 }
 
+// Every roll that choose() can tell apart, once each.
+std::vector<double> counted_shares(const std::vector<ReplicaCandidate>& candidates) {
+    std::vector<double> shares(candidates.size());
+    constexpr std::uint64_t rolls = 2 * 3 * 4 * 5;  // a multiple of every field's size and of one less
+    for (std::uint64_t first = 0; first < rolls; ++first)
+        for (std::uint64_t second = 0; second < rolls; ++second)
+            for (std::uint64_t tie = 0; tie < 2; ++tie) {
+                const auto choice = choose(candidates, {.first = first, .second = second, .tie = tie});
+                for (std::size_t i = 0; i < candidates.size(); ++i)
+                    if (candidates[i].pool == choice->pool && candidates[i].replica == choice->replica)
+                        shares[i] += 1.0 / (2 * rolls * rolls);
+            }
+    return shares;
+}
+
+TEST(Choice, OddsAreThoseOfAllDice) {
+    const std::vector<std::vector<ReplicaCandidate>> cases{
+        {replica(0, 5)},
+        {replica(0, 5), replica(1, 5)},
+        {replica(0, 5), replica(1, 4)},
+        {replica(0, 5), replica(1, 4), replica(2, 0), replica(3, 4), replica(4, 5)},
+        {limited(1, 8, 8), limited(2, 3, 8), limited(3, 0, 8)},
+        {limited(1, 8, 8), limited(1, 2, 8), limited(1, 3, 8), limited(2, 0, 8)},
+        {limited(2, 8, 8), limited(1, 9, 8), limited(1, 10, 8)},
+    };
+    for (const auto& candidates : cases) {
+        SCOPED_TRACE(&candidates - cases.data());
+        const auto told = odds(candidates);
+        const auto counted = counted_shares(candidates);
+        for (std::size_t i = 0; i < candidates.size(); ++i)
+            EXPECT_NEAR(told.shares[i], counted[i], 1e-9) << "candidate " << i;
+        const auto choice = choose(candidates, {});
+        EXPECT_EQ(told.chosen_by, choice->chosen_by);
+        EXPECT_EQ(told.over_limit, choice->over_limit);
+    }
+    EXPECT_EQ(odds({}).chosen_by, "");
+}
+
 }  // namespace
 }  // namespace weir::routing

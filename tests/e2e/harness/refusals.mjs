@@ -1,6 +1,6 @@
 // What every refusal has in common: the reply, the metric and the record say the same.
 import assert from 'node:assert/strict';
-import { checkHeaders, checkRefusal } from './contract.mjs';
+import { checkHeaders, checkRefusal, checkServerTiming } from './contract.mjs';
 import { eventually, sleep } from './wait.mjs';
 
 // Counters when no request is on its way to its record: the reply leaves a moment before it is counted. One scrape is
@@ -18,6 +18,7 @@ export async function expectRefusal(gateway, expected, act) {
   const response = await act();
   checkRefusal(response, expected);
   checkHeaders(response);
+  if (recorded) checkServerTiming(response);
   const after = await settled(gateway);
   const grown = (family, labels) => after.sum(family, labels) - before.sum(family, labels);
   assert.equal(grown('weir_rejections_total', { reason }), 1, `weir_rejections_total{reason="${reason}"}`);
