@@ -1,6 +1,7 @@
 #include "admin/metrics_endpoint.h"
 
-#include "base/json_writer.h"
+#include "admin/api.h"
+#include "admin/fault.h"
 
 #include <array>
 #include <optional>
@@ -23,30 +24,8 @@ std::optional<Page> page_at(std::string_view path) {
     return std::nullopt;
 }
 
-struct Problem {
-    int status;
-    std::string_view code;
-    std::string_view message;
-};
-
-PlainReply problem_reply(const Problem& problem, std::string_view allow = "") {
-    base::JsonWriter json;
-    json.begin_object().key("error").begin_object();
-    json.member("message", problem.message).member("type", "invalid_request_error").member("code", problem.code);
-    json.end_object().end_object();
-    return {.status = problem.status, .content_type = json_type, .body = std::move(json).take(), .allow = allow};
-}
-
-Problem problem_of(http::Fault fault, std::string_view message) {
-    switch (fault) {
-        case http::Fault::malformed:
-        case http::Fault::client_closed:
-        case http::Fault::unsupported_version: return {400, "invalid_http", message};
-        case http::Fault::slow: return {408, "request_timeout", message};
-        case http::Fault::body_too_large: return {413, "request_too_large", message};
-        case http::Fault::head_too_large: return {431, "header_too_large", message};
-    }
-    return {400, "invalid_http", message};
+PlainReply error_reply(const ApiError& error, std::string_view allow = "") {
+    return {.status = error.status, .content_type = json_type, .body = error_body(error), .allow = allow};
 }
 
 io::Task<void> send(PlainReply reply, http::ResponseSink& sink) {
@@ -65,9 +44,14 @@ MetricsEndpoint::MetricsEndpoint(std::function<std::string()> render_metrics, st
 
 PlainReply MetricsEndpoint::reply_to(std::string_view method, std::string_view path) const {
     const auto page = page_at(path);
-    if (!page) return problem_reply({404, "not_found", "There is nothing here; see /metrics, /livez and /readyz."});
+    if (!page)
+        return error_reply({.status = 404,
+                            .code = "not_found",
+                            .message = "There is nothing here; see /metrics, /livez and /readyz."});
     if (method != "GET" && method != "HEAD")
-        return problem_reply({405, "method_not_allowed", "This page can only be read; use GET or HEAD."}, "GET, HEAD");
+        return error_reply(
+            {.status = 405, .code = "method_not_allowed", .message = "This page can only be read; use GET or HEAD."},
+            "GET, HEAD");
     switch (*page) {
         case Page::metrics: return {.status = 200, .content_type = exposition_type, .body = render_metrics_()};
         case Page::livez: return {.status = 200, .content_type = text_type, .body = "alive\n"};
@@ -86,7 +70,7 @@ io::Task<void> MetricsEndpoint::handle(http::RequestSource& source, http::Respon
 }
 
 io::Task<void> MetricsEndpoint::reject(http::Fault fault, std::string message, http::ResponseSink& sink) {
-    auto reply = problem_reply(problem_of(fault, message));
+    auto reply = error_reply(error_of(fault, std::move(message)));
     co_await send(std::move(reply), sink);
 }
 

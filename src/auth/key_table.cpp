@@ -14,6 +14,18 @@ KeyLayer::KeyLayer(std::shared_ptr<const KeySet> keys, const Binder& binder) : k
     bindings_ = std::make_shared<const std::vector<Binding>>(std::move(bindings));
 }
 
+Entry KeyLayer::entry_of(const KeyRecord& record) const {
+    const auto& scope = keys_->scopes()[record.scope];
+    const auto& binding = binding_of(record);
+    return {.tenant = binding.tenant,
+            .caller = {.tenant = scope.tenant,
+                       .team = scope.team,
+                       .application = scope.application,
+                       .workload = binding.workload,
+                       .key = keys_->name_of(record),
+                       .permissions = record.permissions}};
+}
+
 // No look-up is left out and no failure ends it early: the work does not tell one failure from another.
 KeyTable::Place KeyTable::find(std::string_view presented_secret) const {
     static const KeyRecord nobody;
@@ -32,15 +44,7 @@ std::optional<Entry> KeyTable::entry_at(const Place& place, base::WallTime now) 
     const auto& [record, layer] = place;
     const bool alive = record->alive(now);
     if (layer == nullptr || !alive || !layer->binding_of(*record).usable()) return std::nullopt;
-    const auto& scope = layer->keys().scopes()[record->scope];
-    const auto& binding = layer->binding_of(*record);
-    return Entry{.tenant = binding.tenant,
-                 .caller = {.tenant = scope.tenant,
-                            .team = scope.team,
-                            .application = scope.application,
-                            .workload = binding.workload,
-                            .key = layer->keys().name_of(*record),
-                            .permissions = record->permissions}};
+    return layer->entry_of(*record);
 }
 
 std::optional<Entry> KeyTable::authenticate(std::string_view presented_secret, base::WallTime now) const {

@@ -30,6 +30,12 @@ struct Binding {
 // A scope the configuration does not know (any more) gets an unusable binding.
 using Binder = std::function<Binding(const model::KeyScope& scope)>;
 
+// A caller who is who he says he is. Its texts are views of the table's keys.
+struct Entry {
+    std::uint32_t tenant = 0;  // as the binding says
+    model::Caller caller;
+};
+
 // Some of a table's keys, with what the configuration says of their scopes.
 class KeyLayer {
 public:
@@ -40,16 +46,12 @@ public:
     [[nodiscard]] const Binding& binding_of(const KeyRecord& record) const noexcept {
         return (*bindings_)[record.scope];
     }
+    // Whoever presents the secret of this record, one of keys().
+    [[nodiscard]] Entry entry_of(const KeyRecord& record) const;
 
 private:
     std::shared_ptr<const KeySet> keys_;
     std::shared_ptr<const std::vector<Binding>> bindings_;  // one for each of the set's scopes
-};
-
-// A caller who is who he says he is. Its texts are views of the table's keys.
-struct Entry {
-    std::uint32_t tenant = 0;  // as the binding says
-    model::Caller caller;
 };
 
 class KeyTable {

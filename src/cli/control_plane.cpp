@@ -1,5 +1,6 @@
 #include "cli/control_plane.h"
 
+#include "admin/admin_endpoint.h"
 #include "base/thread_name.h"
 #include "http/server.h"
 #include "io/reactor.h"
@@ -39,19 +40,61 @@ std::string text_of(const std::exception_ptr& failure) {
 
 }  // namespace
 
+// A listener of the control thread with the server behind it.
+struct Service {
+    Service(io::Reactor& reactor, http::Handler& handler, const http::ServerLimits& limits)
+        : server{reactor, handler, limits} {}
+
+    // A connection that is one too many is handed to `turn_away`.
+    void listen(io::Reactor& reactor, io::ListenerSet from, std::size_t max_connections, void (*turn_away)(int)) {
+        acceptor =
+            std::make_unique<io::Acceptor>(reactor, from.take(0), [this, max_connections, turn_away](int accepted) {
+                if (server.connections() >= max_connections)
+                    turn_away(accepted);
+                else
+                    server.adopt(accepted);
+            });
+        listener = std::move(from);
+    }
+    void begin_drain() {
+        acceptor->drain_and_close();
+        server.begin_drain();
+    }
+
+    http::Server server;
+    std::unique_ptr<io::Acceptor> acceptor;
+    std::optional<io::ListenerSet> listener;  // holds the lock on the port while it is served
+};
+
 struct ControlPlane::State {
     State(std::unique_ptr<io::Reactor> own, control::DiscoveryBoard& board, ControlHooks given)
         : hooks{std::move(given)},
           reactor{std::move(own)},
-          endpoint{hooks.render_metrics, hooks.readiness},
-          server{*reactor, endpoint, {}},
+          metrics_endpoint{hooks.render_metrics, hooks.readiness},
+          metrics{*reactor, metrics_endpoint, {}},
+          admin_endpoint{std::move(hooks.admin_routes), {}, hooks.on_bug},
+          admin{*reactor, admin_endpoint, {}},
           prober{*reactor, board, hooks.on_health_change,
                  [this](std::exception_ptr failure) { hooks.on_bug(text_of(failure)); }},
           tasks{*reactor, [this](std::exception_ptr failure) { hooks.on_bug(text_of(failure)); }} {}
 
+    void listen(ControlListeners listeners) {
+        admin_address = listeners.admin.address().text();
+        metrics.listen(*reactor, std::move(listeners.metrics), admin::max_connections, admin::turn_away);
+        admin.listen(*reactor, std::move(listeners.admin), admin::max_connections, admin::turn_away);
+    }
+    void adopt(std::shared_ptr<const gateway::Snapshot> next) {
+        const auto& server = next->config.server;
+        admin_endpoint.set_rules(admin::access_rules(server, admin_address));
+        admin.server.set_limits(admin::server_limits(server.limits.body_bytes));
+        prober.set_targets(targets_of(*next));
+        snapshot = std::move(next);
+    }
     io::Task<void> finish() {
+        const auto deadline = reactor->now() + std::chrono::milliseconds{200};
         co_await prober.stop();
-        co_await server.finish_drain(reactor->now() + std::chrono::milliseconds{200});
+        co_await metrics.server.finish_drain(deadline);
+        co_await admin.server.finish_drain(deadline);
         const auto slept = co_await reactor->sleep({.deadline = reactor->now() + std::chrono::milliseconds{1}});
         static_cast<void>(slept);
         reactor->stop();
@@ -59,12 +102,13 @@ struct ControlPlane::State {
 
     ControlHooks hooks;
     std::unique_ptr<io::Reactor> reactor;
-    admin::MetricsEndpoint endpoint;
-    http::Server server;
+    admin::MetricsEndpoint metrics_endpoint;
+    Service metrics;
+    admin::AdminEndpoint admin_endpoint;  // admits nobody until adopt()
+    Service admin;
     control::Prober prober;
     io::TaskGroup tasks;
-    std::unique_ptr<io::Acceptor> acceptor;
-    std::optional<io::ListenerSet> listener;  // holds the lock on the port while it is served
+    std::string admin_address;  // as it is bound
     std::shared_ptr<const gateway::Snapshot> snapshot;  // keeps the slots that the prober writes to
     std::jthread thread;
 };
@@ -72,16 +116,13 @@ struct ControlPlane::State {
 ControlPlane::ControlPlane(std::unique_ptr<State> state) : state_{std::move(state)} {}
 ControlPlane::~ControlPlane() { stop(); }
 
-base::Result<std::unique_ptr<ControlPlane>> ControlPlane::start(io::ListenerSet metrics_listener,
+base::Result<std::unique_ptr<ControlPlane>> ControlPlane::start(ControlListeners listeners,
                                                                 std::shared_ptr<const gateway::Snapshot> snapshot,
                                                                 control::DiscoveryBoard& board, ControlHooks hooks) {
     auto reactor = io::Reactor::create();
     if (!reactor) return std::unexpected{std::move(reactor).error()};
     auto state = std::make_unique<State>(*std::move(reactor), board, std::move(hooks));
-    state->acceptor =
-        std::make_unique<io::Acceptor>(*state->reactor, metrics_listener.take(0),
-                                       [target = state.get()](int accepted) { target->server.adopt(accepted); });
-    state->listener = std::move(metrics_listener);
+    state->listen(std::move(listeners));
     auto plane = std::unique_ptr<ControlPlane>{new ControlPlane{std::move(state)}};
     plane->publish(std::move(snapshot));
     plane->state_->thread = std::jthread{[target = plane->state_.get()] {
@@ -92,17 +133,15 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::start(io::ListenerSet 
 }
 
 void ControlPlane::publish(std::shared_ptr<const gateway::Snapshot> snapshot) {
-    state_->reactor->post([target = state_.get(), next = std::move(snapshot)]() mutable {
-        target->prober.set_targets(targets_of(*next));
-        target->snapshot = std::move(next);
-    });
+    state_->reactor->post(
+        [target = state_.get(), next = std::move(snapshot)]() mutable { target->adopt(std::move(next)); });
 }
 
 void ControlPlane::stop() {
     if (!state_ || !state_->thread.joinable()) return;
     state_->reactor->post([target = state_.get()] {
-        target->acceptor->drain_and_close();
-        target->server.begin_drain();
+        target->metrics.begin_drain();
+        target->admin.begin_drain();
         target->tasks.spawn(target->finish());
     });
     state_->thread.join();

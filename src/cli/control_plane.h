@@ -1,7 +1,8 @@
-// ControlPlane: the control thread: one reactor with the replica prober and the metrics listener.
+// ControlPlane: the control thread: one reactor with the replica prober, the metrics listener and the admin listener.
 // Threads: start(), publish() and stop() from the composition root's; the functions it is given run on its own.
 #pragma once
 
+#include "admin/api.h"
 #include "admin/metrics_endpoint.h"
 #include "base/result.h"
 #include "control/discovery_table.h"
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace weir::cli {
 
@@ -20,18 +22,24 @@ struct ControlHooks {
     std::function<admin::Readiness()> readiness;
     std::function<void(const control::HealthChange&)> on_health_change;
     std::function<void(const std::string&)> on_bug;
+    std::vector<admin::Route> admin_routes;
+};
+
+struct ControlListeners {
+    io::ListenerSet metrics;
+    io::ListenerSet admin;
 };
 
 class ControlPlane {
 public:
     [[nodiscard]] static base::Result<std::unique_ptr<ControlPlane>> start(
-        io::ListenerSet metrics_listener, std::shared_ptr<const gateway::Snapshot> snapshot,
-        control::DiscoveryBoard& board, ControlHooks hooks);
+        ControlListeners listeners, std::shared_ptr<const gateway::Snapshot> snapshot, control::DiscoveryBoard& board,
+        ControlHooks hooks);
     ControlPlane(const ControlPlane&) = delete;
     ControlPlane& operator=(const ControlPlane&) = delete;
     ~ControlPlane();  // stop()
 
-    // Probes the replicas of this snapshot from now on.
+    // Probes the replicas of this snapshot from now on, and admits whom it names to the admin API.
     void publish(std::shared_ptr<const gateway::Snapshot> snapshot);
     void stop();
 

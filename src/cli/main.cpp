@@ -1,5 +1,6 @@
 #include "base/time.h"
 #include "cli/check_command.h"
+#include "cli/explain_command.h"
 #include "cli/key_command.h"
 #include "cli/serve_command.h"
 #include "cli/version_command.h"
@@ -9,6 +10,31 @@
 namespace {
 
 constexpr int exit_usage = 2;
+
+CLI::App* add_explain(CLI::App& app, weir::cli::ExplainOptions& options) {
+    auto* command = app.add_subcommand(
+        "explain",
+        "Say what would become of a request, and why, without sending it: the pools that could serve it, a reason\n"
+        "for each that could not, and the choice. Exit codes: 0 it would be served, 1 it would be refused, 2 usage,\n"
+        "3 a file cannot be read or used, or the gateway does not answer.");
+    command->add_option("--config", options.config_path, "Offline: the configuration file (YAML)");
+    command
+        ->add_option_function<std::string>(
+            "--admin", [&options](const std::string& url) { options.admin_url = url; },
+            std::string{"Ask the running gateway at this URL, with its live signals; alone: "} +
+                weir::cli::default_admin_url + ". WEIR_ADMIN_TOKEN is sent when set")
+        ->expected(0, 1)
+        ->default_str(weir::cli::default_admin_url);
+    command->add_option("--request", options.request_path, "The request's body (JSON); - is standard input")
+        ->required();
+    command->add_option("--key", options.key, "Whose request: a key's NAME, or TENANT/NAME; the only one when absent");
+    command->add_option("--endpoint", options.endpoint, "The operation")->capture_default_str();
+    command
+        ->add_option_function<std::string>(
+            "--format", [&options](const std::string& format) { options.json = format == "json"; }, "table or json")
+        ->check(CLI::IsMember({"table", "json"}));
+    return command;
+}
 
 }  // namespace
 
@@ -36,6 +62,8 @@ int main(int argc, char** argv) {
 
     weir::cli::KeyOptions key;
     auto* key_command = weir::cli::add_key_command(app, key);
+    weir::cli::ExplainOptions explain;
+    auto* explain_command = add_explain(app, explain);
 
     auto* version_command = app.add_subcommand("version", "Print version, build, compiler and library versions.");
 
@@ -45,6 +73,7 @@ int main(int argc, char** argv) {
         const int code = app.exit(error);
         return code == 0 ? 0 : exit_usage;
     }
+    if (*explain_command) return weir::cli::run_explain(explain, stdin, stdout, stderr);
     if (*serve_command) return weir::cli::run_serve(serve);
     if (*key_command) return weir::cli::run_key(key, {.now = weir::base::wall_now()});
     if (*version_command) {

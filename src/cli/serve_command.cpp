@@ -1,5 +1,6 @@
 #include "cli/serve_command.h"
 
+#include "cli/admin_routes.h"
 #include "cli/control_plane.h"
 #include "cli/scrape.h"
 #include "cli/signals.h"
@@ -61,6 +62,11 @@ private:
     Result<Loaded> load_again();
     void reload();
     [[nodiscard]] std::string metrics() const;
+    [[nodiscard]] ControlHooks control_hooks();
+    void note_reload(std::string problems);
+    void note_keys(const auth::KeyRegistry::Table& keys);
+    [[nodiscard]] gateway::Tables tables() const;
+    [[nodiscard]] ConfigStatus config_status() const;
     [[nodiscard]] std::shared_ptr<const gateway::Snapshot> snapshot() const {
         const std::scoped_lock lock{mutex_};
         return snapshot_;
@@ -71,13 +77,16 @@ private:
     control::DiscoveryBoard board_;
     mutable std::mutex mutex_;
     std::shared_ptr<const gateway::Snapshot> snapshot_;
+    gateway::Tables tables_;  // what workers were given last
+    base::WallTime loaded_at_{};
+    base::WallTime last_reload_at_{};
+    std::string last_reload_problems_;  // "" = it was successful
     std::unique_ptr<ledger::Ledger> ledger_;
     std::unique_ptr<control::KeyRefresh> keys_;
     std::unique_ptr<gateway::WorkerGroup> workers_;
     std::unique_ptr<control::Ticker> key_ticker_;
     std::unique_ptr<ControlPlane> control_;
     std::atomic<bool> draining_{false};
-    std::atomic<bool> last_reload_successful_{true};
 };
 
 Result<io::ListenerSet> listen_on(const base::HostPort& where, std::size_t count, std::string_view key) {
@@ -139,7 +148,10 @@ Result<auth::KeyRegistry::Table> Daemon::load_keys() {
 }
 
 void Daemon::start_key_refresh() {
-    keys_->publish_to([this](const auth::KeyRegistry::Table& table) { workers_->publish_keys(table); });
+    keys_->publish_to([this](const auth::KeyRegistry::Table& table) {
+        note_keys(table);
+        workers_->publish_keys(table);
+    });
     key_ticker_ = std::make_unique<control::Ticker>(key_refresh_interval, [this] { keys_->refresh(); });
 }
 
@@ -167,33 +179,70 @@ Status Daemon::start(config::Config config) {
     if (!data) return std::unexpected{std::move(data).error()};
     auto metrics_port = listen_on(server.metrics_listen, 1, "server.metrics_listen");
     if (!metrics_port) return std::unexpected{std::move(metrics_port).error()};
+    auto admin_port = listen_on(server.admin_listen, 1, "server.admin_listen");
+    if (!admin_port) return std::unexpected{std::move(admin_port).error()};
     const auto data_address = data->address().text();
+    const auto admin_address = admin_port->address().text();
     const auto metrics_address = metrics_port->address().text();
     if (auto opened = open_ledger(config); !opened) return opened;
     auto made = gateway::make_snapshot(std::move(config), replicas_);
     if (!made) return std::unexpected{std::move(made).error()};
     snapshot_ = *std::move(made);
+    loaded_at_ = last_reload_at_ = base::wall_now();
     auto keys = load_keys();
     if (!keys) return std::unexpected{std::move(keys).error()};
+    tables_ = {.snapshot = snapshot_, .keys = *keys};
     if (auto started = start_workers(*std::move(data), *std::move(keys)); !started) return started;
     start_key_refresh();
-    auto control = ControlPlane::start(
-        *std::move(metrics_port), snapshot_, board_,
-        {.render_metrics = [this] { return metrics(); },
-         .readiness =
-             [this] {
-                 return draining_.load() ? admin::Readiness{false, "draining"} : admin::Readiness{true, "ready"};
-             },
-         .on_health_change =
-             [](const control::HealthChange& change) {
-                 say(fmt::format("replica {} of pool {}: {} -> {} ({})", change.name.url, change.name.pool,
-                                 routing::name_of(change.from), routing::name_of(change.to), change.why));
-             },
-         .on_bug = [](const std::string& text) { say(fmt::format("BUG: the control loop failed: {}", text)); }});
+    auto control = ControlPlane::start({.metrics = *std::move(metrics_port), .admin = *std::move(admin_port)},
+                                       snapshot_, board_, control_hooks());
     if (!control) return std::unexpected{std::move(control).error()};
     control_ = *std::move(control);
-    say(fmt::format("listening data={} metrics={}", data_address, metrics_address));
+    say(fmt::format("listening data={} metrics={} admin={}", data_address, metrics_address, admin_address));
     return {};
+}
+
+ControlHooks Daemon::control_hooks() {
+    return {
+        .render_metrics = [this] { return metrics(); },
+        .readiness =
+            [this] { return draining_.load() ? admin::Readiness{false, "draining"} : admin::Readiness{true, "ready"}; },
+        .on_health_change =
+            [](const control::HealthChange& change) {
+                say(fmt::format("replica {} of pool {}: {} -> {} ({})", change.name.url, change.name.pool,
+                                routing::name_of(change.from), routing::name_of(change.to), change.why));
+            },
+        .on_bug = [](const std::string& text) { say(fmt::format("BUG: the control loop failed: {}", text)); },
+        .admin_routes = admin_routes({.tables = [this] { return tables(); },
+                                      .draining = [this] { return draining_.load(); },
+                                      .config_status = [this] { return config_status(); }})};
+}
+
+void Daemon::note_keys(const auth::KeyRegistry::Table& keys) {
+    const std::scoped_lock lock{mutex_};
+    tables_.keys = keys;
+}
+
+gateway::Tables Daemon::tables() const {
+    const std::scoped_lock lock{mutex_};
+    return tables_;
+}
+
+void Daemon::note_reload(std::string problems) {
+    const std::scoped_lock lock{mutex_};
+    last_reload_at_ = base::wall_now();
+    if (problems.empty()) loaded_at_ = last_reload_at_;
+    last_reload_problems_ = std::move(problems);
+}
+
+ConfigStatus Daemon::config_status() const {
+    const std::scoped_lock lock{mutex_};
+    return {.version = snapshot_->config.version_hash,
+            .file = config_path_,
+            .loaded_at = loaded_at_,
+            .last_reload_successful = last_reload_problems_.empty(),
+            .last_reload_at = last_reload_at_,
+            .last_reload_problems = last_reload_problems_};
 }
 
 std::string Daemon::metrics() const {
@@ -201,7 +250,7 @@ std::string Daemon::metrics() const {
     return render_metrics({.workers = workers_.get(),
                            .ledger = ledger_.get(),
                            .snapshot = current.get(),
-                           .last_reload_successful = last_reload_successful_.load()},
+                           .last_reload_successful = config_status().last_reload_successful},
                           base::monotonic_now());
 }
 
@@ -219,8 +268,8 @@ Result<Daemon::Loaded> Daemon::load_again() {
 void Daemon::reload() {
     ledger_->reopen_access_log();
     auto loaded = load_again();
-    last_reload_successful_.store(loaded.has_value());
     if (!loaded) {
+        note_reload(loaded.error().message());
         say(fmt::format("reload refused, the running configuration stays:\n{}", loaded.error().message()));
         return;
     }
@@ -230,8 +279,14 @@ void Daemon::reload() {
     }
     keys_->reconfigure(std::move(loaded->keys), gateway::key_binder(snapshot()),
                        [this](auth::KeyRegistry::Table table) {
-                           workers_->publish({.snapshot = snapshot(), .keys = std::move(table)});
+                           const gateway::Tables next{.snapshot = snapshot(), .keys = std::move(table)};
+                           {
+                               const std::scoped_lock lock{mutex_};
+                               tables_ = next;
+                           }
+                           workers_->publish(next);
                        });
+    note_reload("");
     control_->publish(snapshot());
     say(fmt::format("configuration {} is in force", snapshot()->config.version_hash));
 }

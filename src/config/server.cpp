@@ -105,6 +105,8 @@ const Table<Server>& server_table() {
         field("limits", &Server::limits, object(server_limits_table()),
               "Bounds of every connection and of the process."),
         field("admin_tokens", &Server::admin_tokens, list(object(admin_token_table())), "Who may use the admin API."),
+        field("admin_hosts", &Server::admin_hosts, list(name()),
+              "Further names (the Host field) under which the admin API may be called."),
     };
     return table;
 }

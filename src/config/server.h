@@ -53,6 +53,7 @@ struct Server {
     std::optional<Tls> tls;
     ServerLimits limits;
     std::vector<AdminToken> admin_tokens;
+    std::vector<std::string> admin_hosts;  // further names under which the admin API may be called
 };
 
 }  // namespace weir::config

@@ -1,6 +1,7 @@
 #include "gateway/route.h"
 
 #include "base/json_writer.h"
+#include "base/percent.h"
 
 #include <fmt/format.h>
 
@@ -39,26 +40,6 @@ std::unexpected<Refusal> wrong_method(std::string_view method, std::string allow
                 .allow = std::move(allow)}};
 }
 
-// %41 and the like; a broken escape stays as it is and so names no model.
-std::string percent_decoded(std::string_view text) {
-    const auto digit = [](char c) -> int {
-        if (c >= '0' && c <= '9') return c - '0';
-        if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-        if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-        return -1;
-    };
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
-            out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-            i += 2;
-        } else {
-            out += text[i];
-        }
-    }
-    return out;
-}
-
 void append_card(base::JsonWriter& json, const ModelCard& card) {
     json.begin_object().member("id", card.id).member("object", "model").member("created", 0).member("owned_by", "weir");
     if (card.max_model_len) json.member("max_model_len", *card.max_model_len);
@@ -73,7 +54,7 @@ std::expected<Operation, Refusal> route(const http::RequestHead& head) {
                                 path.size() > models_path.size() + 1)) {
         if (head.method != "GET" && head.method != "HEAD") return wrong_method(head.method, "GET, HEAD");
         if (path == models_path) return ListModels{};
-        return ShowModel{percent_decoded(path.substr(models_path.size() + 1))};
+        return ShowModel{base::percent_decoded(path.substr(models_path.size() + 1))};
     }
     for (const auto endpoint : model::all_endpoints) {
         if (model::path_of(endpoint) != path) continue;

@@ -13,9 +13,13 @@ import { yamlDocument } from './yaml.mjs';
 export const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
 // Runs a program to its end: {code, signal, stdout, stderr}.
-export async function run(program, args, { env = {}, timeout = 10000, cwd } = {}) {
-  const child = spawn(program, args, { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+export async function run(program, args, { env = {}, timeout = 10000, cwd, input } = {}) {
+  const child = spawn(program, args, { env: { ...process.env, ...env }, cwd, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
   const output = collect(child);
+  if (input !== undefined) {
+    child.stdin.on('error', () => {});   // it may end without having read everything
+    child.stdin.end(input);
+  }
   try {
     const [code, signal] = await within(timeout, `${program} ${args.join(' ')} to end`, output.exited);
     return { code, signal, ...output.text() };
@@ -85,10 +89,11 @@ export class Gateway {
   async untilReady(timeout) {
     const line = await eventually('the gateway to listen', () => {
       if (this.exit !== undefined) throw new Error(`the gateway ended at start (${this.exit.code}): ${this.stderr}`);
-      return /listening data=\S+?:(\d+) metrics=\S+?:(\d+)/.exec(this.stderr) ?? undefined;
+      return /listening data=\S+?:(\d+) metrics=\S+?:(\d+) admin=\S+?:(\d+)/.exec(this.stderr) ?? undefined;
     }, { timeout });
     this.port = Number(line[1]);
     this.metricsPort = Number(line[2]);
+    this.adminPort = Number(line[3]);
   }
 
   // --- asking -------------------------------------------------------------------------------------------------
