@@ -122,6 +122,29 @@ test('weir explain sends WEIR_ADMIN_TOKEN', async () => {
   assert.equal(odd.code, 2);
 });
 
+test('a key that weir key made is known by its name, and refused when its tenant is not configured', async () => {
+  const made = await run(findProgram('weir'), ['key', 'create', '--config', gateway.configFile, '--name', 'stored', '--tenant', 'acme'], { cwd: gateway.directory });
+  assert.equal(made.code, 0, made.stderr);
+  const ask = () => send(gateway.adminPort, explain({ target: '/admin/v1/explain?key=stored' }));
+  const told = await eventually('the gateway to know the key', async () => {
+    const response = await ask();
+    return response.status === 200 ? response.json() : undefined;
+  });
+  assert.deepEqual([told.caller.tenant, told.caller.key, told.outcome], ['acme', 'stored', 'served']);
+  const text = readFileSync(gateway.configFile, 'utf8');
+  writeFileSync(gateway.configFile, text.replace('\n  acme:', '\n  other:'));
+  gateway.signal('SIGHUP');
+  const refused = await eventually('the tenant to be gone', async () => {
+    const answer = (await ask()).json();
+    return answer.outcome === 'refused' ? answer : undefined;
+  });
+  assert.equal(refused.refusal.reason, 'invalid_api_key');
+  assert.match(refused.refusal.advice, /does not know the tenant/);
+  writeFileSync(gateway.configFile, text);
+  gateway.signal('SIGHUP');
+  await eventually('the tenant to be back', async () => (await ask()).json().outcome === 'served');
+});
+
 test('explain: parameters are checked by name', async () => {
   const ask = (query) => send(gateway.adminPort, explain({ target: `/admin/v1/explain?${query}` }));
   assert.equal((await ask('key=acme%2Fplain&endpoint=chat.completions')).status, 200);

@@ -264,7 +264,7 @@ test('without a key, nobody in particular asks, and the answer says so', async (
   assert.equal(code, 0, 'no tenant forbids the alias');
   const told = JSON.parse(stdout);
   assert.equal(told.caller, null);
-  assert.match(told.notes.join(), /No key is named and there is not just one/);
+  assert.match(told.notes.join(), /No key is named, and there is not just one/);
 });
 
 test('exit codes: usage is 2, the environment 3', async () => {

@@ -54,6 +54,16 @@ test('the first request of the README works as printed', async () => {
   }
 });
 
+test('weir explain answers as printed', async () => {
+  const command = blocks.find((block) => block.includes('weir explain')).trim();
+  const printed = /```text\n(Would be[\s\S]*?)```/.exec(readme)[1];
+  const child = spawn('bash', ['-c', command.replaceAll('build/release/bin/weir ', `${findProgram('weir')} `)], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (bytes) => { text += bytes; });
+  assert.equal(await within(10_000, 'weir explain', new Promise((resolve) => { child.on('close', resolve); })), 0);
+  assert.equal(text, printed);
+});
+
 test('the demo ends by itself with a summary that says that its engines are simulated', async () => {
   const demo = spawn(path.join(root, 'tools/demo'), [], {
     env: { ...process.env, DEMO_SECONDS: '6', NO_COLOR: '1', WEIR_BIN_DIR: path.dirname(findProgram('weir')) },
