@@ -54,7 +54,8 @@ Status migrate(sqlite3* database) {
 }
 
 constexpr std::string_view insert_record =
-    "INSERT INTO requests (request_id, time, tenant, team, application, key, alias, pool, status, outcome, reason, "
+    "INSERT INTO request_records (request_id, time, tenant, team, application, key, alias, pool, status, outcome, "
+    "reason, "
     "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, record) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (request_id) DO NOTHING";
 
@@ -250,7 +251,7 @@ Result<bool> SqliteStore::contains(const std::string& request_id) {
 Result<std::optional<std::string>> SqliteStore::find_json(const std::string& request_id) {
     if (auto there = state_->check_file(); !there) return std::unexpected{std::move(there).error()};
     auto* database = state_->database.get();
-    auto statement = prepare(database, "SELECT record FROM requests WHERE request_id = ?");
+    auto statement = prepare(database, "SELECT record FROM request_records WHERE request_id = ?");
     if (!statement) return std::unexpected{std::move(statement).error()};
     auto* row = statement->get();
     sqlite3_bind_text(row, 1, request_id.data(), static_cast<int>(request_id.size()), SQLITE_TRANSIENT);
