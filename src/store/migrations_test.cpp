@@ -66,6 +66,7 @@ TEST(Migrations, TheSecondKeepsWhatTheFirstSchemaHad) {
                      "SELECT stream = 0 AND ttft_ms = 7.25 AND status = 200 FROM requests WHERE "
                      "request_id = 'old-2'"),
               1);
+    EXPECT_EQ(number(path, "SELECT time_ns / 1000000 FROM requests WHERE request_id = 'old-2'"), 1'796'000'001'123);
     auto record = telemetry::test::sparse_record();
     for (const auto* id : {"new", "old-1"}) {
         record.request_id = telemetry::test::kept(std::string{id});

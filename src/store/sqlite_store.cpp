@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <array>
+#include <functional>
 #include <utility>
 
 namespace weir::store {
@@ -17,8 +17,8 @@ using base::Result;
 using base::Status;
 
 constexpr std::string_view insert_record =
-    "INSERT INTO requests (request_id, time, tenant, team, application, key, alias, pool, status, outcome, reason, "
-    "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, record) "
+    "INSERT INTO request_records (time_ns, request_id, tenant, team, application, key, alias, pool, status, outcome, "
+    "reason, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, record) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (request_id) DO NOTHING";
 
 // Binds the values of one row, one after another. Texts are not copied: they live until the statement has run. What is
@@ -51,9 +51,19 @@ private:
     int index_ = 0;
 };
 
-void bind(sqlite3_stmt* statement, const model::RequestRecord& record, std::string_view time, std::string_view json) {
+// Where the row goes: at its time, and where that is taken, a little later.
+std::int64_t place_of(const model::RequestRecord& record, unsigned tries) {
+    constexpr unsigned neighbours = 4;
+    constexpr std::size_t spread_ns = 1'000'000;
+    const std::int64_t time = record.time.time_since_epoch().count();
+    if (tries < neighbours) return time + tries;
+    const auto mixed = std::hash<std::string>{}(record.request_id) * (2 * tries + 1);
+    return time + static_cast<std::int64_t>((mixed >> 20U) % spread_ns);
+}
+
+void bind(sqlite3_stmt* statement, const model::RequestRecord& record, std::string_view json) {
     Row row{statement};
-    row.text(record.request_id).text(time);
+    row.number(place_of(record, 0)).text(record.request_id);
     row.text(record.caller.tenant).text(record.caller.team).text(record.caller.application).text(record.caller.key);
     row.text(record.alias).text(record.pool);
     if (record.status != 0)
@@ -97,14 +107,22 @@ struct SqliteStore::State {
 
     Status open();
     Status check_file();
+    [[nodiscard]] bool place_is_taken() const noexcept {
+        const int why = sqlite3_extended_errcode(database.get());
+        return why == SQLITE_CONSTRAINT_ROWID || why == SQLITE_CONSTRAINT_PRIMARYKEY;
+    }
     // SQLITE_DONE, or why not.
     int insert_one(const ports::RecordRow& row) {
-        std::array<char, base::rfc3339_bytes> time;
-        base::put_rfc3339(row.record->time, time);
+        constexpr unsigned most_tries = 64;
         sqlite3_clear_bindings(insert.get());
-        bind(insert.get(), *row.record, {time.data(), time.size()}, row.json);
-        const int result = sqlite3_step(insert.get());
-        sqlite3_reset(insert.get());
+        bind(insert.get(), *row.record, row.json);
+        int result = SQLITE_CONSTRAINT;
+        for (unsigned tries = 1; tries < most_tries; ++tries) {
+            result = sqlite3_step(insert.get());
+            sqlite3_reset(insert.get());
+            if (result != SQLITE_CONSTRAINT || !place_is_taken()) break;
+            sqlite3_bind_int64(insert.get(), 1, place_of(*row.record, tries));
+        }
         return result;
     }
 };
@@ -178,7 +196,7 @@ Result<bool> SqliteStore::contains(const std::string& request_id) {
 Result<std::optional<std::string>> SqliteStore::find_json(const std::string& request_id) {
     if (auto there = state_->check_file(); !there) return std::unexpected{std::move(there).error()};
     auto* database = state_->database.get();
-    auto statement = prepare(database, "SELECT record FROM requests WHERE request_id = ?");
+    auto statement = prepare(database, "SELECT record FROM request_records WHERE request_id = ?");
     if (!statement) return std::unexpected{std::move(statement).error()};
     auto* row = statement->get();
     sqlite3_bind_text(row, 1, request_id.data(), static_cast<int>(request_id.size()), SQLITE_TRANSIENT);

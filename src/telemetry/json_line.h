@@ -1,6 +1,6 @@
-// JsonLine: appends JSON to a string by pointer, for the one text that is made of every request. Commas and nesting are
-// the caller's, quoting is its own: strings are escaped, and what is not UTF-8 becomes U+FFFD.
-// Invariant: the string is in use from the constructor to finish(). Not thread-safe.
+// JsonLine: appends JSON to a string through a buffer of its own, for the one text that is made of every request.
+// Commas and nesting are the caller's, quoting is its own: strings are escaped, and what is not UTF-8 becomes U+FFFD.
+// Invariant: the string is whole after finish(). Not thread-safe.
 #pragma once
 
 #include "base/json_writer.h"
@@ -17,18 +17,15 @@ namespace weir::telemetry {
 
 class JsonLine {
 public:
-    explicit JsonLine(std::string& out) : out_{out}, used_{out.size()} {
-        out_.resize(used_ + first_room);
-        point();
-    }
+    explicit JsonLine(std::string& out) noexcept : out_{out} {}
     JsonLine(const JsonLine&) = delete;
     JsonLine& operator=(const JsonLine&) = delete;
-    // Cuts the string behind the last character.
-    void finish() { out_.resize(static_cast<std::size_t>(at_ - out_.data())); }
+    void finish() { flush(); }
 
     // JSON text of the program's own.
     template <std::size_t N>
     JsonLine& raw(const char (&text)[N]) {
+        static_assert(N <= longest_copied);
         room(N);
         std::memcpy(at_, text, N - 1);
         at_ += N - 1;
@@ -44,6 +41,7 @@ public:
     JsonLine& close(char bracket) { return put(bracket); }
     // Text without anything to escape.
     JsonLine& plain(std::string_view text) {
+        if (text.size() > longest_copied) return append(text);
         room(text.size());
         std::memcpy(at_, text.data(), text.size());
         at_ += text.size();
@@ -85,21 +83,24 @@ public:
     }
 
 private:
-    static constexpr std::size_t first_room = 2048;
+    static constexpr std::size_t buffer_bytes = 4096;
+    static constexpr std::size_t longest_copied = 1024;
     static constexpr std::size_t number_room = 32;
 
-    void point() noexcept {
-        at_ = out_.data() + used_;
-        end_ = out_.data() + out_.size();
-    }
     void room(std::size_t bytes) {
-        if (static_cast<std::size_t>(end_ - at_) < bytes) [[unlikely]]
-            grow(bytes);
+        if (static_cast<std::size_t>(buffer_ + buffer_bytes - at_) < bytes) flush();
     }
-    void grow(std::size_t bytes) {
-        used_ = static_cast<std::size_t>(at_ - out_.data());
-        out_.resize(out_.size() * 2 + bytes);
-        point();
+    // The last character stays in sight, for item().
+    void flush() {
+        out_.append(first_, at_);
+        buffer_[0] = at_[-1];
+        at_ = first_;
+    }
+    JsonLine& append(std::string_view text) {
+        flush();
+        out_.append(text);
+        buffer_[0] = text.back();
+        return *this;
     }
     JsonLine& put(char c) {
         room(1);
@@ -136,9 +137,9 @@ private:
     }
 
     std::string& out_;
-    std::size_t used_;
-    char* at_ = nullptr;
-    const char* end_ = nullptr;
+    char buffer_[buffer_bytes];  // not initialised: that would cost as much as filling it
+    char* const first_ = buffer_ + 1;
+    char* at_ = first_;
 };
 
 }  // namespace weir::telemetry
