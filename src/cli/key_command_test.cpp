@@ -32,9 +32,8 @@ protected:
         return made;
     }
     [[nodiscard]] static Outcome run(const KeyOptions& options, base::WallTime now = noon) {
-        return test::run([&](std::FILE* out, std::FILE* err) {
-            return run_key(options, {.out = out, .err = err, .now = now});
-        });
+        return test::run(
+            [&](std::FILE* out, std::FILE* err) { return run_key(options, {.out = out, .err = err, .now = now}); });
     }
     std::filesystem::path directory_;
 };

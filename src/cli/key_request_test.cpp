@@ -102,7 +102,8 @@ TEST(KeyRequest, ChecksEachOption) {
              {"a bad team", [](KeyOptions& o) { o.team = "a\x1b"; }, "--team"},
              {"a bad workload", [](KeyOptions& o) { o.workload = "{}"; }, "--workload"},
              {"an application alone", [](KeyOptions& o) { o.application = "box"; }, "--team"},
-             {"a permission that is none", [](KeyOptions& o) { o.permissions = {"debug", "root"}; }, "--permission 'root'"},
+             {"a permission that is none", [](KeyOptions& o) { o.permissions = {"debug", "root"}; },
+              "--permission 'root'"},
              {"a time that is none", [](KeyOptions& o) { o.expires = "soon"; }, "--expires 'soon'"},
          }) {
         auto asked = options();
@@ -210,9 +211,8 @@ TEST(KeyReport, WhatAKeyDoesNotHaveIsAbsent) {
     json.begin_object();
     write_key_members(json, stored("k_1", "acme", ports::KeyState::active), noon);
     json.end_object();
-    EXPECT_EQ(std::move(json).take(),
-              R"({"id":"k_1","name":"same","tenant":"acme","permissions":[],"state":"active",)"
-              R"("created":"1970-01-01T00:00:00Z","changed":"1970-01-01T00:00:00Z"})");
+    EXPECT_EQ(std::move(json).take(), R"({"id":"k_1","name":"same","tenant":"acme","permissions":[],"state":"active",)"
+                                      R"("created":"1970-01-01T00:00:00Z","changed":"1970-01-01T00:00:00Z"})");
 }
 
 TEST(KeyReport, AGraceIsToldWhileItRuns) {

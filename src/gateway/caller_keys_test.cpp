@@ -39,7 +39,8 @@ TEST(CallerKeys, AreTheConfigurations) {
     EXPECT_EQ(keys->name_of(*full), "full");
     EXPECT_TRUE(full->permissions.contains(model::Permission::debug));
     const auto& scope = keys->scopes()[full->scope];
-    EXPECT_EQ(scope.view(), (model::KeyScope{.tenant = "acme", .team = "search", .application = "box", .workload = ""}));
+    EXPECT_EQ(scope.view(),
+              (model::KeyScope{.tenant = "acme", .team = "search", .application = "box", .workload = ""}));
     const base::WallTime last{std::chrono::sys_days{std::chrono::year{2027} / 7 / 1}};
     EXPECT_TRUE(full->alive(last - std::chrono::nanoseconds{1})) << "the last day on which it works";
     EXPECT_FALSE(full->alive(last));

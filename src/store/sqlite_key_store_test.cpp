@@ -205,8 +205,8 @@ TEST_F(SqliteKeyStoreTest, WhatCannotBeRotatedStaysAsItIs) {
              {"revoked", "k_acme_gone", noon, ErrorCode::invalid_argument, "revoked"},
              {"expired", "k_acme_dated", noon + 1h, ErrorCode::invalid_argument, "expired"},
          }) {
-        const auto done = store_->rotate(
-            {.id = each.id, .digest = base::sha256("new"), .now = each.now, .old_until = each.now + 1h});
+        const auto done =
+            store_->rotate({.id = each.id, .digest = base::sha256("new"), .now = each.now, .old_until = each.now + 1h});
         ASSERT_FALSE(done) << each.name;
         EXPECT_EQ(done.error().code(), each.code) << each.name;
         EXPECT_NE(done.error().message().find(each.says), std::string::npos) << done.error().message();
