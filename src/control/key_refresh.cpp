@@ -1,9 +1,9 @@
 #include "control/key_refresh.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
+#include <malloc.h>
 #include <utility>
 
 namespace weir::control {
