@@ -41,8 +41,15 @@ bool in_order(const KeyRecord& a, const KeyRecord& b) noexcept {
     return a.digest < b.digest || (a.digest == b.digest && a.name < b.name);
 }
 
+// Not for a little: it costs a copy.
+template <class Container>
+void shrink(Container& container) {
+    if (container.capacity() - container.size() > container.size() / 8) container.shrink_to_fit();
+}
+
 base::Result<KeySet> join(const KeySet& older, const KeySet& newer, bool keep_dead) {
     KeySetBuilder builder;
+    builder.reserve(older, newer);
     auto old = older.records().begin();
     const auto take = [&](const KeySet& set, const KeyRecord& record) {
         if (keep_dead || record.expires_s != KeyRecord::dead) builder.add(set, record);
@@ -127,6 +134,11 @@ std::uint32_t KeySetBuilder::intern(const model::KeyScope& scope) {
     return last_scope_;
 }
 
+void KeySetBuilder::reserve(const KeySet& one, const KeySet& other) {
+    set_.records_.reserve(one.records_.size() + other.records_.size());
+    set_.names_.reserve(one.names_.size() + other.names_.size());
+}
+
 void KeySetBuilder::append(KeyRecord record, std::string_view name, const model::KeyScope& scope) {
     name = name.substr(0, max_name_bytes);
     full_ = full_ || set_.records_.size() >= max_keys ||
@@ -175,8 +187,8 @@ base::Result<KeySet> KeySetBuilder::build(Twins twins) && {
     auto& records = set_.records_;
     if (!std::ranges::is_sorted(records, in_order)) std::ranges::sort(records, in_order);
     if (auto settled = settle_twins(twins); !settled) return std::unexpected{std::move(settled).error()};
-    records.shrink_to_fit();
-    set_.names_.shrink_to_fit();
+    shrink(records);
+    shrink(set_.names_);
     set_.index();
     return std::move(set_);
 }

@@ -77,7 +77,8 @@ public:
     void add(const model::KeyRow& row);
     // A record of another set, which becomes independent of that set.
     void add(const KeySet& from, const KeyRecord& record);
-    [[nodiscard]] std::size_t size() const noexcept { return set_.records_.size(); }
+    // For all keys of two sets, so that large tables are allocated once.
+    void reserve(const KeySet& one, const KeySet& other);
     // Errors: too_large (more than a set holds); with Twins::refused invalid_argument, which names the two keys.
     [[nodiscard]] base::Result<KeySet> build(Twins twins = Twins::last_wins) &&;
 

@@ -1,5 +1,7 @@
 #include "cli/check_command.h"
 
+#include "cli/test_output.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,29 +12,10 @@
 namespace weir::cli {
 namespace {
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-    std::string err;
-};
-
-std::string contents(std::FILE* file) {
-    std::string text;
-    std::rewind(file);
-    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file))
-        text += static_cast<char>(c);
-    std::fclose(file);
-    return text;
-}
+using test::Outcome;
 
 Outcome check(const CheckOptions& options) {
-    std::FILE* out = std::tmpfile();
-    std::FILE* err = std::tmpfile();
-    Outcome outcome;
-    outcome.code = run_check(options, out, err);
-    outcome.out = contents(out);
-    outcome.err = contents(err);
-    return outcome;
+    return test::run([&](std::FILE* out, std::FILE* err) { return run_check(options, out, err); });
 }
 
 std::string example(const std::string& name) { return std::string{WEIR_TEST_DATA} + "/../../examples/" + name; }
