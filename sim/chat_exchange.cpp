@@ -157,7 +157,7 @@ std::string ChatExchange::take_events() {
     for (const auto& choice : choices_)
         anything = anything || !choice->steps.empty();
     if (!anything) return out;
-    if (!std::exchange(roles_sent_, true))
+    if (!std::exchange(roles_sent_, true) && !head_.is_text)
         for (const auto& choice : choices_)
             out += role_event(head_, choice->index(), running_usage());
     for (const auto& choice : choices_)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -17,6 +18,8 @@ using simdjson::dom::element;
 using simdjson::dom::object;
 
 constexpr int most_choices = 128;
+constexpr int most_dimensions = 8192;
+constexpr int text_output_tokens = 16;  // of /v1/completions, where nothing is asked for
 
 std::unexpected<ApiError> wrong(std::string_view field, std::string_view expected) {
     return std::unexpected{invalid_body(fmt::format("body.{}: {}", field, expected))};
@@ -93,6 +96,41 @@ Outcome<Prompt> read_messages(const object& body) {
     if (prompt.extra_tokens == tokens_of_reply_opening)
         return std::unexpected{bad_request("At least one message is required.", "messages")};
     return prompt;
+}
+
+// Text, or the ids of tokens.
+Outcome<Prompt> read_text_prompt(const element& value, std::string_view name) {
+    std::string_view text;
+    if (value.get(text) == simdjson::SUCCESS)
+        return Prompt{.text = std::string{text}, .extra_tokens = count_tokens(text)};
+    simdjson::dom::array ids;
+    if (value.get(ids) != simdjson::SUCCESS || ids.size() == 0)
+        return wrong(name, "Input should be a valid string or list");
+    for (const auto id : ids)
+        if (!id.is_int64()) return wrong(name, "Input should be a valid integer");
+    return Prompt{.text = simdjson::minify(value), .extra_tokens = static_cast<int>(ids.size())};
+}
+
+// One prompt, or a list of them; each with all of its tokens as `extra_tokens`.
+Outcome<std::vector<Prompt>> read_text_prompts(const object& body, std::string_view name) {
+    const auto value = find(body, name);
+    if (!value) return wrong(name, "Field required");
+    std::vector<Prompt> prompts;
+    const auto add = [&](const element& one) -> Outcome<void> {
+        auto prompt = read_text_prompt(one, name);
+        if (!prompt) return std::unexpected{std::move(prompt).error()};
+        prompts.push_back(*std::move(prompt));
+        return {};
+    };
+    simdjson::dom::array list;
+    const bool several = value->get(list) == simdjson::SUCCESS && list.size() > 0 && !list.at(0).is_int64();
+    if (!several) {
+        if (auto added = add(*value); !added) return std::unexpected{std::move(added).error()};
+        return prompts;
+    }
+    for (const auto one : list)
+        if (auto added = add(one); !added) return std::unexpected{std::move(added).error()};
+    return prompts;
 }
 
 Outcome<std::vector<std::string>> read_stops(const object& body) {
@@ -183,6 +221,18 @@ Outcome<void> read_names(const object& body, ChatRequest& request) {
     return {};
 }
 
+// What chats and texts have in common: all but the prompt.
+Outcome<void> read_common(const object& fields, ChatRequest& request) {
+    for (auto* const read : {&read_names, &read_stream, &read_lengths})
+        if (auto done = read(fields, request); !done) return std::unexpected{std::move(done).error()};
+    auto stops = read_stops(fields);
+    if (!stops) return std::unexpected{std::move(stops).error()};
+    request.stop = *std::move(stops);
+    request.uses_min_p = is_nonzero_number(find(fields, "min_p"));
+    request.uses_logit_bias = is_filled_object(find(fields, "logit_bias"));
+    return {};
+}
+
 }  // namespace
 
 Outcome<ChatRequest> parse_chat_request(const std::string& body) {
@@ -190,17 +240,52 @@ Outcome<ChatRequest> parse_chat_request(const std::string& body) {
     auto fields = parse_object(parser, body);
     if (!fields) return std::unexpected{std::move(fields).error()};
     ChatRequest request;
-    for (auto* const read : {&read_names, &read_stream, &read_lengths})
-        if (auto done = read(*fields, request); !done) return std::unexpected{std::move(done).error()};
+    if (auto done = read_common(*fields, request); !done) return std::unexpected{std::move(done).error()};
     auto prompt = read_messages(*fields);
     if (!prompt) return std::unexpected{std::move(prompt).error()};
-    auto stops = read_stops(*fields);
-    if (!stops) return std::unexpected{std::move(stops).error()};
     request.prompt_tokens = count_tokens(prompt->text) + prompt->extra_tokens;
     request.prompt = std::move(prompt->text);
-    request.stop = *std::move(stops);
-    request.uses_min_p = is_nonzero_number(find(*fields, "min_p"));
-    request.uses_logit_bias = is_filled_object(find(*fields, "logit_bias"));
+    return request;
+}
+
+Outcome<ChatRequest> parse_completion_request(const std::string& body) {
+    simdjson::dom::parser parser;
+    auto fields = parse_object(parser, body);
+    if (!fields) return std::unexpected{std::move(fields).error()};
+    ChatRequest request{.model = {}, .is_text = true, .prompt = {}};
+    if (auto done = read_common(*fields, request); !done) return std::unexpected{std::move(done).error()};
+    auto prompts = read_text_prompts(*fields, "prompt");
+    if (!prompts) return std::unexpected{std::move(prompts).error()};
+    if (prompts->size() != 1)
+        return std::unexpected{bad_request("This simulated engine takes one prompt in a request.", "prompt")};
+    if (!request.max_output_tokens) request.max_output_tokens = text_output_tokens;
+    request.prompt_tokens = prompts->front().extra_tokens;
+    request.prompt = std::move(prompts->front().text);
+    return request;
+}
+
+Outcome<EmbeddingRequest> parse_embedding_request(const std::string& body) {
+    simdjson::dom::parser parser;
+    auto fields = parse_object(parser, body);
+    if (!fields) return std::unexpected{std::move(fields).error()};
+    EmbeddingRequest request;
+    auto model = read_text(*fields, "model");
+    if (!model) return std::unexpected{std::move(model).error()};
+    request.model = *std::move(model);
+    auto inputs = read_text_prompts(*fields, "input");
+    if (!inputs) return std::unexpected{std::move(inputs).error()};
+    for (auto& input : *inputs) {
+        request.prompt_tokens += input.extra_tokens;
+        request.inputs.push_back(std::move(input.text));
+    }
+    auto dimensions = read_int(*fields, "dimensions", 1);
+    if (!dimensions) return std::unexpected{std::move(dimensions).error()};
+    request.dimensions = std::min(dimensions->value_or(request.dimensions), most_dimensions);
+    auto format = read_text(*fields, "encoding_format");
+    if (!format) return std::unexpected{std::move(format).error()};
+    if (!format->empty() && *format != "float" && *format != "base64")
+        return wrong("encoding_format", "Input should be 'float' or 'base64'");
+    request.as_base64 = *format == "base64";
     return request;
 }
 

@@ -1,5 +1,5 @@
-// ChatRequest: what the simulator reads of a chat completion's body, and the checks that vLLM's schema makes.
-// Fields it does not know are accepted and ignored, as there. Pure.
+// ChatRequest: what the simulator reads of a completion's body, chat or text, and the checks that vLLM's schema makes;
+// and the smaller requests. Fields it does not know are accepted and ignored, as there. Pure.
 #pragma once
 
 #include "sim/api_error.h"
@@ -12,7 +12,8 @@ namespace weir::sim {
 
 struct ChatRequest {
     std::string model;   // "" = not given
-    std::string prompt;  // the texts of all messages, one after the other
+    bool is_text = false;  // POST /v1/completions
+    std::string prompt;    // the texts of all messages, one after the other
     int prompt_tokens = 0;
     bool stream = false;
     bool include_usage = false;
@@ -28,6 +29,18 @@ struct ChatRequest {
 };
 
 [[nodiscard]] Outcome<ChatRequest> parse_chat_request(const std::string& body);
+// The body of POST /v1/completions. One prompt: text, or token ids; several are refused.
+[[nodiscard]] Outcome<ChatRequest> parse_completion_request(const std::string& body);
+
+// The body of POST /v1/embeddings.
+struct EmbeddingRequest {
+    std::string model;
+    std::vector<std::string> inputs{};  // texts; ids as JSON text
+    int prompt_tokens = 0;              // of all inputs
+    int dimensions = 32;
+    bool as_base64 = false;
+};
+[[nodiscard]] Outcome<EmbeddingRequest> parse_embedding_request(const std::string& body);
 
 // The body of POST /tokenize: a prompt, or messages.
 struct TokenizeRequest {

@@ -106,5 +106,37 @@ TEST(TokenizeRequest, takes_a_prompt_or_messages) {
     EXPECT_FALSE(parse_tokenize_request(R"({"model":"m"})").has_value());
 }
 
+TEST(CompletionRequest, takes_one_prompt_as_text_or_ids) {
+    const auto with_prompt = [](const std::string& prompt) {
+        return parse_completion_request(R"({"model":"m","prompt":)" + prompt + R"(,"n":2,"stream":true})");
+    };
+    const auto text = with_prompt(R"("hello there")");
+    ASSERT_TRUE(text.has_value());
+    EXPECT_TRUE(text->is_text && text->stream);
+    EXPECT_EQ(text->prompt_tokens, 3) << "no template";
+    EXPECT_EQ(text->max_output_tokens, 16);
+    EXPECT_EQ(text->n, 2);
+    EXPECT_EQ(with_prompt(R"(["hello there"])")->prompt_tokens, 3);
+    EXPECT_EQ(with_prompt("[7,8,9,10]")->prompt_tokens, 4);
+    EXPECT_EQ(with_prompt("[[7,8]]")->prompt_tokens, 2);
+    for (const std::string bad : {"7", "[]", R"(["a","b"])", "[1,\"a\"]", "null", "[[]]", "{}"})
+        EXPECT_FALSE(with_prompt(bad).has_value()) << bad;
+}
+
+TEST(EmbeddingRequest, takes_inputs_of_every_shape) {
+    const auto request = parse_embedding_request(
+        R"({"model":"m","input":["hello there","x"],"encoding_format":"base64","dimensions":4})");
+    ASSERT_TRUE(request.has_value());
+    EXPECT_TRUE(request->as_base64);
+    EXPECT_EQ(request->dimensions, 4);
+    EXPECT_EQ(request->inputs.size(), 2U);
+    EXPECT_EQ(request->prompt_tokens, 3 + 1);
+    EXPECT_EQ(parse_embedding_request(R"({"input":[[1,2],[3]]})")->prompt_tokens, 3);
+    EXPECT_FALSE(parse_embedding_request(R"({"input":"x"})")->as_base64);
+    for (const std::string bad : {R"({"model":"m"})", R"({"input":7})", R"({"input":"x","encoding_format":"hex"})",
+                                  R"({"input":"x","dimensions":0})"})
+        EXPECT_FALSE(parse_embedding_request(bad).has_value()) << bad;
+}
+
 }  // namespace
 }  // namespace weir::sim

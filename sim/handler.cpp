@@ -20,7 +20,8 @@ using http::Fault;
 
 constexpr std::string_view chat_path = "/v1/chat/completions";
 constexpr std::array get_paths{"/health", "/ping", "/version", "/load", "/metrics", "/v1/models"};
-constexpr std::array post_paths{"/tokenize", "/v1/chat/completions"};
+constexpr std::string_view text_path = "/v1/completions";
+constexpr std::array post_paths{"/tokenize", "/v1/chat/completions", "/v1/completions", "/v1/embeddings"};
 
 std::int64_t to_unix_seconds(base::WallTime time) {
     return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
@@ -76,7 +77,8 @@ io::Task<void> SimHandler::handle(http::RequestSource& source, http::ResponseSin
         }
         call.body = *std::move(body);
     }
-    if (call.method == "POST" && call.path == chat_path && call.authorized) {
+    const bool generates = call.path == chat_path || call.path == text_path;
+    if (call.method == "POST" && generates && call.authorized) {
         co_await chat(call, sink, source.client_gone());
         co_return;
     }
@@ -104,7 +106,7 @@ SimHandler::Reply SimHandler::answer(const Call& call) const {
     const bool can_get = std::ranges::find(get_paths, call.path) != get_paths.end();
     const bool can_post = std::ranges::find(post_paths, call.path) != post_paths.end();
     if (can_get && (call.method == "GET" || call.method == "HEAD")) return answer_get(call.path);
-    if (can_post && call.method == "POST") return tokenize(call);
+    if (can_post && call.method == "POST") return answer_post(call);
     return refuse(http_error(can_get || can_post ? 405 : 404));
 }
 
@@ -115,6 +117,18 @@ SimHandler::Reply SimHandler::answer_get(std::string_view path) const {
         return {.body = runner_.metrics_text(), .content_type = "text/plain; version=0.0.4; charset=utf-8"};
     if (path == "/v1/models") return {.body = models_list(served_, to_unix_seconds(started_at_))};
     return {.body = {}};  // /health and /ping: alive, nothing to say
+}
+
+SimHandler::Reply SimHandler::answer_post(const Call& call) const {
+    return call.path == "/tokenize" ? tokenize(call) : embed(call);
+}
+
+SimHandler::Reply SimHandler::embed(const Call& call) const {
+    if (!call.is_json) return refuse(invalid_body("Unsupported Media Type: Only 'application/json' is allowed"));
+    const auto request = parse_embedding_request(call.body);
+    if (!request) return refuse(request.error());
+    if (!request->model.empty() && request->model != served_.name) return refuse(unknown_model(request->model));
+    return {.body = embeddings_result(answer_head(call, "embd-", {}), *request)};
 }
 
 SimHandler::Reply SimHandler::tokenize(const Call& call) const {
@@ -129,7 +143,7 @@ io::Task<void> SimHandler::chat(const Call& call, http::ResponseSink& sink, io::
         co_await send(refuse(invalid_body("Unsupported Media Type: Only 'application/json' is allowed")), sink);
         co_return;
     }
-    auto request = parse_chat_request(call.body);
+    auto request = call.path == text_path ? parse_completion_request(call.body) : parse_chat_request(call.body);
     if (!request) {
         co_await send(refuse(request.error()), sink);
         co_return;
@@ -140,15 +154,16 @@ io::Task<void> SimHandler::chat(const Call& call, http::ResponseSink& sink, io::
         co_return;
     }
     const Counted counted{chats_};
-    auto head = answer_head(call, plan->request);
+    auto head = answer_head(call, plan->request.is_text ? "cmpl-" : "chatcmpl-", plan->request.request_id);
+    head.is_text = plan->request.is_text;
     ChatExchange exchange{reactor_, runner_, served_, *std::move(plan), std::move(head)};
     co_await exchange.run(sink, client_gone);
 }
 
-AnswerHead SimHandler::answer_head(const Call& call, const ChatRequest& request) const {
-    auto id = request.request_id.empty() ? call.request_id : request.request_id;
+AnswerHead SimHandler::answer_head(const Call& call, std::string_view prefix, const std::string& own_id) const {
+    auto id = own_id.empty() ? call.request_id : own_id;
     if (id.empty()) id = fmt::format("{:016x}{:016x}", base::thread_random()(), base::thread_random()());
-    return {.id = "chatcmpl-" + id, .model = served_.name, .created = to_unix_seconds(base::wall_now())};
+    return {.id = fmt::format("{}{}", prefix, id), .model = served_.name, .created = to_unix_seconds(base::wall_now())};
 }
 
 io::Task<void> SimHandler::send(Reply reply, http::ResponseSink& sink) {

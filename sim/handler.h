@@ -42,9 +42,11 @@ private:
     [[nodiscard]] Call read_head(const http::RequestHead& head) const;
     [[nodiscard]] Reply answer(const Call& call) const;
     [[nodiscard]] Reply answer_get(std::string_view path) const;
+    [[nodiscard]] Reply answer_post(const Call& call) const;
     [[nodiscard]] Reply tokenize(const Call& call) const;
+    [[nodiscard]] Reply embed(const Call& call) const;
     [[nodiscard]] io::Task<void> chat(const Call& call, http::ResponseSink& sink, io::Cancel& client_gone);
-    [[nodiscard]] AnswerHead answer_head(const Call& call, const ChatRequest& request) const;
+    [[nodiscard]] AnswerHead answer_head(const Call& call, std::string_view prefix, const std::string& own_id) const;
     [[nodiscard]] static io::Task<void> send(Reply reply, http::ResponseSink& sink);
     [[nodiscard]] static Reply refuse(const ApiError& error);
 

@@ -18,9 +18,10 @@ struct Usage {
 
 // What all chunks of one answer have in common.
 struct AnswerHead {
-    std::string id;  // "chatcmpl-..."
+    std::string id;  // "chatcmpl-...", "cmpl-...", "embd-..."
     std::string model;
     std::int64_t created = 0;  // seconds since 1970
+    bool is_text = false;      // choices have `text`, not `delta` or `message`
 };
 
 struct ChunkEnd {
@@ -43,6 +44,9 @@ struct AnsweredChoice {
 };
 [[nodiscard]] std::string completion(const AnswerHead& head, const std::vector<AnsweredChoice>& choices,
                                      const Usage& usage, std::string_view fingerprint);
+
+// A vector for each input, of unit length; the same text gets the same vector.
+[[nodiscard]] std::string embeddings_result(const AnswerHead& head, const EmbeddingRequest& request);
 
 [[nodiscard]] std::string models_list(const ServedModel& served, std::int64_t created);
 [[nodiscard]] std::string tokenize_result(const std::vector<std::uint32_t>& ids, int extra_tokens, int context_tokens);

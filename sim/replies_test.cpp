@@ -46,6 +46,30 @@ TEST(Replies, a_whole_answer_has_one_message_for_each_choice) {
     EXPECT_THAT(body, testing::HasSubstr(R"("system_fingerprint":"f","usage":{"prompt_tokens":3,"total_tokens":12)"));
 }
 
+TEST(Replies, text_completions_have_text_and_no_delta) {
+    const AnswerHead text{.id = "cmpl-1", .model = "m", .created = 5, .is_text = true};
+    EXPECT_EQ(content_event(text, 1, " x", std::nullopt, std::nullopt),
+              R"(data: {"id":"cmpl-1","object":"text_completion","created":5,"model":"m","choices":[{"index":1,)"
+              R"("text":" x","logprobs":null,"finish_reason":null,"token_ids":null}]})"
+              "\n\n");
+    EXPECT_THAT(completion(text, {{.text = "one", .finish_reason = "length"}}, {.prompt_tokens = 3}, "f"),
+                testing::HasSubstr(R"("object":"text_completion","created":5,"model":"m","choices":[{"index":0,)"
+                                   R"("text":"one","logprobs":null,"finish_reason":"length")"));
+}
+
+TEST(Replies, vectors_are_the_same_as_numbers_and_as_base64) {
+    const AnswerHead list{.id = "embd-1", .model = "m", .created = 5};
+    EmbeddingRequest request{.model = {}, .inputs = {"a"}, .prompt_tokens = 1, .dimensions = 1};
+    const bool positive = embeddings_result(list, request).contains(R"("embedding":[1)");
+    EXPECT_THAT(embeddings_result(list, request), testing::HasSubstr(positive ? "[1" : "[-1"));
+    request.as_base64 = true;
+    EXPECT_THAT(embeddings_result(list, request),
+                testing::HasSubstr(positive ? R"("embedding":"AACAPw==")" : R"("embedding":"AACAvw==")"));
+    request.dimensions = 3;
+    request.inputs = {"a", "a", "b"};
+    EXPECT_THAT(embeddings_result(list, request), testing::HasSubstr(R"("index":2,"object":"embedding")"));
+}
+
 TEST(Replies, the_model_card_says_that_it_is_simulated) {
     const auto body = models_list({.name = "m", .version = {}, .fingerprint = {}, .context_tokens = 77}, 5);
     EXPECT_THAT(body, testing::HasSubstr(R"("id":"m","object":"model","created":5,"owned_by":"weir-sim")"));

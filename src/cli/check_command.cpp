@@ -1,6 +1,7 @@
 #include "cli/check_command.h"
 
 #include "config/config.h"
+#include "engine/contract_facts.h"
 
 #include <fmt/format.h>
 
@@ -51,7 +52,7 @@ int run_check(const CheckOptions& options, std::FILE* out, std::FILE* err) {
         write(err, "weir check: " + text.error().message() + "\n");
         return exit_environment;
     }
-    const auto config = config::parse(*text, options.config_path, config::Environment::process());
+    const auto config = config::parse(*text, options.config_path, config::Environment::process(), engine::contract_facts());
     if (!config) {
         write(out, config.error().format());
         return exit_invalid;

@@ -79,7 +79,7 @@ int show(const std::string& json, bool as_json, std::FILE* out, std::FILE* err) 
 
 int explain_offline(const ExplainOptions& options, model::Endpoint endpoint, std::FILE* in, std::FILE* out,
                     std::FILE* err) {
-    auto config = config::load(options.config_path);
+    auto config = config::load(options.config_path, config::Environment::process(), engine::contract_facts());
     if (!config) {
         write(err, config.error().format());
         return complain(err, exit_environment, "the configuration cannot be used; see weir check");

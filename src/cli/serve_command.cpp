@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "control/key_refresh.h"
 #include "control/ticker.h"
+#include "engine/contract_facts.h"
 #include "gateway/caller_keys.h"
 #include "gateway/worker.h"
 #include "ledger/ledger.h"
@@ -256,7 +257,7 @@ std::string Daemon::metrics() const {
 
 // A configuration and its keys; none of it is in force yet.
 Result<Daemon::Loaded> Daemon::load_again() {
-    auto config = config::load(config_path_);
+    auto config = config::load(config_path_, config::Environment::process(), engine::contract_facts());
     if (!config) return base::fail(base::ErrorCode::invalid_argument, config.error().format());
     auto keys = gateway::configured_keys(*config);
     if (!keys) return std::unexpected{std::move(keys).error()};
@@ -288,6 +289,8 @@ void Daemon::reload() {
                        });
     note_reload("");
     control_->publish(snapshot());
+    if (const auto& warnings = snapshot()->config.warnings; !warnings.empty())
+        say(fmt::format("warnings:\n{}", warnings.format()));
     say(fmt::format("configuration {} is in force", snapshot()->config.version_hash));
 }
 
@@ -319,7 +322,7 @@ void Daemon::stop() {
 }  // namespace
 
 int run_serve(const ServeOptions& options) {
-    auto config = config::load(options.config_path);
+    auto config = config::load(options.config_path, config::Environment::process(), engine::contract_facts());
     if (!config) {
         std::fputs(config.error().format().c_str(), stderr);
         return exit_invalid;

@@ -5,6 +5,7 @@
 #include "base/node.h"
 #include "base/problems.h"
 #include "config/config.h"
+#include "config/engine_facts.h"
 
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ struct Check {
     const Config& config;
     base::Problems& problems;
     base::Problems& warnings;
+    const EngineFacts& engines;
 
     void refuse(const Path& path, std::string message) const {
         problems.add(document.problem_at(path, std::move(message)));
@@ -32,6 +34,7 @@ struct Check {
 void check_server(const Check& check);
 void check_pools(const Check& check);
 void check_aliases(const Check& check);
+void check_contract(const Check& check, const Alias& alias);  // one alias against its pools
 void check_tenants(const Check& check);
 
 }  // namespace weir::config

@@ -1,8 +1,6 @@
 #include "base/text.h"
 #include "config/check.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,10 +10,6 @@ namespace weir::config {
 namespace {
 
 using Names = std::unordered_map<std::string_view, std::string_view>;  // what clients may say -> the alias that means
-
-bool contains(const std::vector<std::string>& list, std::string_view word) noexcept {
-    return std::ranges::find(list, word) != list.end();
-}
 
 void check_names(const Check& check, const Alias& alias, Names& names) {
     for (std::size_t i = 0; i < alias.synonyms.size(); ++i) {
@@ -35,45 +29,6 @@ std::string unknown_pool(const Check& check, std::string_view name) {
     for (const auto& pool : check.config.pools)
         known.emplace_back(pool.name);
     return "there is no pool " + base::quoted(name) + base::suggestion(name, known);
-}
-
-// What the alias promises and the pool cannot keep; one message each.
-std::vector<std::string> broken_promises(const Alias& alias, const Pool& pool) {
-    std::vector<std::string> broken;
-    if (!alias.family.empty() && !pool.family.empty() && alias.family != pool.family)
-        broken.push_back(fmt::format("its family is {}, the alias promises {}", pool.family, alias.family));
-    const auto& can = pool.capabilities;
-    if (alias.context_tokens && can.context_tokens && *alias.context_tokens > *can.context_tokens)
-        broken.push_back(
-            fmt::format("its context is {} tokens, the alias promises {}", *can.context_tokens, *alias.context_tokens));
-    for (const auto endpoint : model::all_endpoints)
-        if (can.endpoints && !can.endpoints->empty() && alias.endpoints.contains(endpoint) &&
-            !can.endpoints->contains(endpoint))
-            broken.push_back(fmt::format("it does not serve {}, which the alias promises", model::name_of(endpoint)));
-    if (alias.streaming && !can.streaming) broken.emplace_back("it cannot stream, which the alias promises");
-    for (const auto feature : model::all_features)
-        if (alias.features.contains(feature) && can.deny.contains(feature))
-            broken.push_back(fmt::format("it denies {}, which the alias promises", model::name_of(feature)));
-    if (!alias.regions.empty() && !contains(alias.regions, pool.region))
-        broken.push_back(pool.region.empty()
-                             ? "it states no region, and the alias is restricted to some"
-                             : fmt::format("its region {} is not among the alias's regions", pool.region));
-    for (const auto& policy : alias.requires_data_policies)
-        if (!contains(pool.provides, policy))
-            broken.push_back(fmt::format("it does not provide {}, which the alias requires", policy));
-    return broken;
-}
-
-void check_lossless(const Check& check, const Alias& alias, const Pool& pool, const Path& path) {
-    if (!alias.require_lossless || !pool.speculation.active()) return;
-    switch (pool.speculation.lossless) {
-        case Lossless::verified: return;
-        case Lossless::declared:
-            return check.warn(path, pool.name + " is lossless by declaration only, and the alias requires it");
-        case Lossless::no: return check.refuse(path, pool.name + " is not lossless, which the alias requires");
-        case Lossless::unknown:
-            return check.refuse(path, pool.name + " is not known to be lossless, which the alias requires");
-    }
 }
 
 // Lists that are there but empty; a key that is missing, or whose words are wrong, has been reported already.
@@ -100,14 +55,7 @@ void check_pool_uses(const Check& check, const Alias& alias) {
             check.refuse(path, "the pool " + use.pool + " is listed twice");
             continue;
         }
-        const auto* pool = check.config.pools.find(use.pool);
-        if (pool == nullptr) {
-            check.refuse(path, unknown_pool(check, use.pool));
-            continue;
-        }
-        for (const auto& broken : broken_promises(alias, *pool))
-            check.refuse(path, use.pool + " cannot stand behind this alias: " + broken);
-        check_lossless(check, alias, *pool, path);
+        if (check.config.pools.find(use.pool) == nullptr) check.refuse(path, unknown_pool(check, use.pool));
     }
 }
 
@@ -139,6 +87,7 @@ void check_aliases(const Check& check) {
         check_names(check, alias, names);
         check_not_empty(check, alias);
         check_pool_uses(check, alias);
+        check_contract(check, alias);
         check_baseline(check, alias);
     }
     if (check.config.aliases.empty()) check.warn({"aliases"}, "there are none, so nothing can be called");

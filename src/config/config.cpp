@@ -51,7 +51,7 @@ const Table<Config>& config_table() {
 }
 
 std::expected<Config, base::Problems> parse(std::string_view text, const std::string& file,
-                                            const Environment& environment) {
+                                            const Environment& environment, const EngineFacts& engines) {
     base::Problems problems;
     const auto document = base::parse_yaml(text, file, problems, {.file_bytes = max_file_bytes});
     if (!document) return std::unexpected{std::move(problems)};
@@ -63,7 +63,7 @@ std::expected<Config, base::Problems> parse(std::string_view text, const std::st
     // What cannot be read is in `problems`; the checks go over the rest all the same.
     const bool readable = read_object(reader, document->root(), config_table(), config);
     index_synonyms(config.aliases);
-    const Check check{*document, config, problems, config.warnings};
+    const Check check{*document, config, problems, config.warnings, engines};
     if (readable || document->root().is_map()) {
         check_server(check);
         check_pools(check);
@@ -74,10 +74,11 @@ std::expected<Config, base::Problems> parse(std::string_view text, const std::st
     return config;
 }
 
-std::expected<Config, base::Problems> load(const std::string& path, const Environment& environment) {
+std::expected<Config, base::Problems> load(const std::string& path, const Environment& environment,
+                                           const EngineFacts& engines) {
     const auto text = read_file(path, max_file_bytes);
     if (!text) return only_problem({path, 0, 0, "", text.error().message()});
-    return parse(*text, path, environment);
+    return parse(*text, path, environment, engines);
 }
 
 std::string json_schema() {

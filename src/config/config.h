@@ -4,6 +4,7 @@
 
 #include "base/problems.h"
 #include "config/alias.h"
+#include "config/engine_facts.h"
 #include "config/environment.h"
 #include "config/named.h"
 #include "config/pool.h"
@@ -34,13 +35,15 @@ struct Config {
     base::Problems warnings;   // what is valid but probably not meant
 };
 
-// Reads and validates a file. A file that cannot be read is one problem without a position.
+// Reads and validates a file, aliases against what is known of engines. A file that cannot be read is one problem without a position.
 [[nodiscard]] std::expected<Config, base::Problems> load(const std::string& path,
-                                                         const Environment& environment = Environment::process());
+                                                         const Environment& environment = Environment::process(),
+                                                         const EngineFacts& engines = {});
 
 // The same for a text; `file` is its name in problems, and relative `{file: PATH}` start from its directory.
 [[nodiscard]] std::expected<Config, base::Problems> parse(std::string_view text, const std::string& file,
-                                                          const Environment& environment);
+                                                          const Environment& environment,
+                                                          const EngineFacts& engines = {});
 
 // The JSON Schema (draft 2020-12) of the file, made from the tables that parse it.
 [[nodiscard]] std::string json_schema();

@@ -4,6 +4,7 @@
 #include "config/tables.h"
 #include "config/types.h"
 
+#include <algorithm>
 #include <array>
 
 namespace weir::config {
@@ -121,6 +122,20 @@ const Table<Capabilities>& capabilities_table() {
     return table;
 }
 
+// It is sent as the value of a header, where a blank or anything that does not print would end or change it.
+Type<Secret> bearer_token() {
+    auto type = secret();
+    type.read = [read = type.read](Reader& reader, const base::Node& node, Secret& out) {
+        Secret token;
+        if (!read(reader, node, token)) return false;
+        if (!std::ranges::all_of(token.reveal(), [](char c) { return c > ' ' && c < '\x7f'; }))
+            return reader.refuse(node, "a bearer token has no blanks and nothing but printable ASCII characters");
+        out = std::move(token);
+        return true;
+    };
+    return type;
+}
+
 const Table<PoolTimeouts>& timeouts_table() {
     static const Table<PoolTimeouts> table{
         field("connect", &PoolTimeouts::connect, duration({1ms, 5min}), "To open a connection to a replica."),
@@ -153,7 +168,7 @@ const Table<Pool>& pool_table() {
         required(field("replicas", &Pool::replicas, replicas(), "The engines' addresses.")),
         required(field("family", &Pool::family, name(), "What must be equal for pools to stand behind one alias.")),
         required(field("target", &Pool::target, object(target_table()), "The model that decides.")),
-        field("credential", &Pool::credential, secret(), "The bearer token for the engines; none is sent when absent."),
+        field("credential", &Pool::credential, bearer_token(), "The bearer token for the engines; none is sent when absent."),
         field("region", &Pool::region, name(), "Where the replicas are."),
         field("provides", &Pool::provides, list(name()), "Data policies that hold here."),
         field("speculation", &Pool::speculation, object(speculation_table()),

@@ -56,6 +56,11 @@ TEST(ConfigReference, Problems) {
         EXPECT_EQ(problems_of(with_credential(bad)), form) << bad;
     EXPECT_EQ(problems_of(with_credential("${EMPTY}")), at + "the secret is empty\n");
     EXPECT_EQ(problems_of(with_credential("${MULTI}")), at + "the secret must be one line of at most 64 KiB\n");
+    const auto token = at + "a bearer token has no blanks and nothing but printable ASCII characters\n";
+    for (const std::string_view bad : {"\"two words\"", "\"na\\u00efve\"", "\"key \""})
+        EXPECT_EQ(problems_of(with_credential(bad)), token) << bad;
+    for (const std::string_view bad : {"\"a\\r\\nx-evil: 1\"", "\"a\\tb\"", "\"a\\x7f\""})
+        EXPECT_TRUE(problems_of(with_credential(bad)).starts_with(at)) << problems_of(with_credential(bad));
     EXPECT_EQ(problems_of(with_credential("{file: a, mode: b}")), at + "expected a text, not a map\n");
 }
 

@@ -163,7 +163,7 @@ void Attempt::note_output(const StreamRelay& relay) {
         const bool one_sequence = plan_.choices == 1 && !settlement_.record.features.contains(model::Feature::best_of);
         if (one_sequence)
             moments.tokens_in_first_event =
-                relay.told_tokens() ? relay.told_tokens() : plan_.pool->adapter->tokens_in_first_event;
+                relay.first_event_tokens() ? relay.first_event_tokens() : plan_.pool->adapter->tokens_in_first_event;
     } else if (moments.last_output_sent) {
         services_.metrics.inter_chunk(base::to_seconds(now - *moments.last_output_sent));
     }

@@ -268,7 +268,9 @@ private:
 
     Step read_encoding(std::string_view name, json::value value) {
         std::string_view text;
-        if (value.get_string().get(text)) return wrong_type(name, "a string");
+        // Other encodings are bytes, not JSON, and would not come through.
+        if (value.get_string().get(text) || (text != "float" && text != "base64"))
+            return wrong_type(name, "'float' or 'base64'");
         if (text != "float") out_.features.add(Feature::encoding_format);
         return {};
     }

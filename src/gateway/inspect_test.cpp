@@ -79,6 +79,8 @@ TEST(Inspect, RefusesWhatItCannotReadForSure) {
         {"input is false", R"({"model":"a","input":false})", Reason::invalid_request, "input", Endpoint::embeddings},
         {"encoding_format is a number", R"({"model":"a","input":"x","encoding_format":1})", Reason::invalid_request,
          "encoding_format", Endpoint::embeddings},
+        {"an encoding that is not JSON", R"({"model":"a","input":"x","encoding_format":"bytes"})",
+         Reason::invalid_request, "encoding_format", Endpoint::embeddings},
         {"duplicate input", R"({"model":"a","input":"x","input":"y"})", Reason::invalid_json, "", Endpoint::embeddings},
         {"duplicate content", R"({"model":"a","content":"x","content":"y"})", Reason::invalid_json, "",
          Endpoint::tokenize},

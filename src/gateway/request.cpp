@@ -112,7 +112,7 @@ io::Task<void> Request::serve(Settlement& settlement) {
     auto operation = route(source_.head());
     if (!operation) co_return co_await refuse(settlement, std::move(operation).error());
     if (const auto* generate_operation = std::get_if<Generate>(&*operation))
-        co_return co_await generate(settlement, generate_operation->endpoint);
+        co_return co_await generate(settlement, *generate_operation);
     co_await list_models(settlement, *operation);
 }
 
@@ -151,7 +151,9 @@ Request::Stage<void> Request::check_media_type() const {
                                    .message = "The body must be JSON: send 'Content-Type: application/json'."}};
 }
 
-io::Task<void> Request::generate(Settlement& settlement, model::Endpoint endpoint) {
+io::Task<void> Request::generate(Settlement& settlement, Generate operation) {
+    const auto endpoint = operation.endpoint;
+    path_ = operation.path;
     auto& record = settlement.record;
     record.endpoint = endpoint;
     auto media_type = check_media_type();

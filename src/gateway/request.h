@@ -43,7 +43,7 @@ private:
     io::Task<void> refuse_unrecorded(Refusal refusal);
     io::Task<void> serve(Settlement& settlement);
     io::Task<void> list_models(Settlement& settlement, const Operation& operation);
-    io::Task<void> generate(Settlement& settlement, model::Endpoint endpoint);
+    io::Task<void> generate(Settlement& settlement, Generate operation);
 
     [[nodiscard]] Stage<void> check_media_type() const;
     void keep_of_head(Settlement& settlement);
@@ -69,6 +69,7 @@ private:
     ForwardedFields forwarded_;
     std::optional<base::Nanoseconds> client_timeout_;
     std::string body_;
+    std::string_view path_;  // of the operation; static storage
     std::vector<const routing::ReplicaSlot*> tried_;
     int attempts_ = 0;  // made, those that cost nothing included: they number the ids sent upstream
 };

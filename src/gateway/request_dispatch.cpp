@@ -135,7 +135,7 @@ io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias
 io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan plan) {
     const std::string engine_request_id = std::string{id()}.append("-").append(std::to_string(++attempts_));
     const std::string span = forwarded_.trace ? fmt::format("{:016x}", services_.random() | 1U) : "";
-    const std::string head = upstream_head({.path = model::path_of(*settlement.record.endpoint),
+    const std::string head = upstream_head({.path = path_,
                                             .authority = plan.replica->origin.authority,
                                             .credential = plan.pool->config->credential.reveal(),
                                             .request_id = engine_request_id,

@@ -12,6 +12,8 @@ namespace weir::gateway {
 namespace {
 
 constexpr std::string_view models_path = "/v1/models";
+// The way back belongs to tokenize (contract.md section 3).
+constexpr std::string_view detokenize_path = "/detokenize";
 
 // The endpoints whose request path this version walks; the others of the contract are refused by name.
 bool is_served(model::Endpoint endpoint) {
@@ -59,14 +61,18 @@ std::expected<Operation, Refusal> route(const http::RequestHead& head) {
     for (const auto endpoint : model::all_endpoints) {
         if (model::path_of(endpoint) != path) continue;
         if (head.method != "POST") return wrong_method(head.method, "POST");
-        if (is_served(endpoint)) return Generate{endpoint};
+        if (is_served(endpoint)) return Generate{.endpoint = endpoint, .path = model::path_of(endpoint)};
         return std::unexpected{Refusal{.reason = model::Reason::endpoint_not_supported,
                                        .message = fmt::format("This gateway does not serve {} yet.", path)}};
+    }
+    if (path == detokenize_path) {
+        if (head.method != "POST") return wrong_method(head.method, "POST");
+        return Generate{.endpoint = model::Endpoint::tokenize, .path = detokenize_path};
     }
     return std::unexpected{
         Refusal{.reason = model::Reason::endpoint_not_supported,
                 .message = "There is no such endpoint here; see POST /v1/chat/completions, /v1/completions, "
-                           "/v1/embeddings, /tokenize and GET /v1/models."}};
+                           "/v1/embeddings, /tokenize, /detokenize and GET /v1/models."}};
 }
 
 std::string model_json(const ModelCard& card) {

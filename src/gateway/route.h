@@ -16,8 +16,10 @@ struct ListModels {};
 struct ShowModel {
     std::string id;
 };
+// A request that an engine answers. `path` is also the engine's: every family that serves an endpoint serves it there.
 struct Generate {
     model::Endpoint endpoint{};
+    std::string_view path;  // static storage
 };
 using Operation = std::variant<ListModels, ShowModel, Generate>;
 

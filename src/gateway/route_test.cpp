@@ -17,6 +17,9 @@ TEST(Route, KnowsTheOperations) {
     EXPECT_EQ(std::get<Generate>(*route(head("POST", "/v1/completions"))).endpoint, model::Endpoint::completions);
     EXPECT_EQ(std::get<Generate>(*route(head("POST", "/v1/embeddings"))).endpoint, model::Endpoint::embeddings);
     EXPECT_EQ(std::get<Generate>(*route(head("POST", "/tokenize"))).endpoint, model::Endpoint::tokenize);
+    EXPECT_EQ(std::get<Generate>(*route(head("POST", "/tokenize"))).path, "/tokenize");
+    EXPECT_EQ(std::get<Generate>(*route(head("POST", "/detokenize"))).endpoint, model::Endpoint::tokenize);
+    EXPECT_EQ(std::get<Generate>(*route(head("POST", "/detokenize"))).path, "/detokenize");
     EXPECT_TRUE(std::holds_alternative<ListModels>(*route(head("GET", "/v1/models"))));
     EXPECT_TRUE(std::holds_alternative<ListModels>(*route(head("HEAD", "/v1/models"))));
     EXPECT_EQ(std::get<ShowModel>(*route(head("GET", "/v1/models/org/name"))).id, "org/name");
@@ -38,6 +41,7 @@ TEST(Route, RefusesTheRest) {
         {"POST", "/v1/models/x", Reason::method_not_allowed, "GET, HEAD"},
         {"GET", "/v1/embeddings", Reason::method_not_allowed, "POST"},
         {"GET", "/tokenize", Reason::method_not_allowed, "POST"},
+        {"GET", "/detokenize", Reason::method_not_allowed, "POST"},
         {"POST", "/v1/tokenize", Reason::endpoint_not_supported, ""},
         {"POST", "/completions", Reason::endpoint_not_supported, ""},
         {"POST", "/v1/messages", Reason::endpoint_not_supported, ""},

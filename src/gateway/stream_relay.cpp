@@ -114,25 +114,13 @@ void StreamRelay::note(const Answer& answer) {
     usage_.update(answer.usage);
     if (answer.speculation.known()) speculation_ = answer.speculation;
     if (!answer.carries_output) return;
-    ++output_events_;
+    if (++output_events_ == 1)
+        first_event_tokens_ = answer.token_ids ? answer.token_ids : answer.usage.completion_tokens;
     estimated_tokens_ += policy_.event_is_token
                              ? 1
                              : std::max<std::size_t>(1, (answer.output_bytes + bytes_per_token / 2) / bytes_per_token);
-    note_told(answer);
     fed_output_ = true;
     fed_visible_ = fed_visible_ || answer.visible_output;
-}
-
-// One event that does not tell leaves the sum unknown from then on.
-void StreamRelay::note_told(const Answer& answer) {
-    if (policy_.event_is_token)
-        told_tokens_ = output_events_;
-    else if (answer.usage.completion_tokens)
-        told_tokens_ = answer.usage.completion_tokens;
-    else if (answer.token_ids && (output_events_ == 1 || told_tokens_))
-        told_tokens_ = told_tokens_.value_or(0) + *answer.token_ids;
-    else
-        told_tokens_.reset();
 }
 
 void StreamRelay::commit() {

@@ -62,9 +62,8 @@ public:
     [[nodiscard]] std::uint64_t output_events() const noexcept { return output_events_; }
     // Tokens of the events so far: counted where an event is a token, else estimated from bytes.
     [[nodiscard]] std::uint64_t estimated_tokens() const noexcept { return estimated_tokens_; }
-    // Tokens of the events so far, where the engine tells them: by usage in every event, by ids, or because an event is
-    // a token.
-    [[nodiscard]] std::optional<std::uint64_t> told_tokens() const noexcept { return told_tokens_; }
+    // Of the first event with output, where the engine tells: by its usage, or by ids of tokens.
+    [[nodiscard]] std::optional<std::uint64_t> first_event_tokens() const noexcept { return first_event_tokens_; }
     [[nodiscard]] const std::string& engine_error() const noexcept { return engine_error_; }
 
 private:
@@ -76,7 +75,6 @@ private:
     void emit(const http::Event& event, std::span<const Edit> edits);
     void commit();
     void note(const Answer& answer);
-    void note_told(const Answer& answer);
 
     AnswerReader& reader_;
     RelayPolicy policy_;
@@ -95,7 +93,7 @@ private:
     ChoiceTally choices_;
     std::uint64_t output_events_ = 0;
     std::uint64_t estimated_tokens_ = 0;
-    std::optional<std::uint64_t> told_tokens_;
+    std::optional<std::uint64_t> first_event_tokens_;
     Usage usage_;
     SpeculationUsage speculation_;
     std::string finish_reason_;

@@ -1,6 +1,7 @@
 #include "gateway/upstream_head.h"
 
 #include "base/text_builder.h"
+#include "http/ascii.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +10,13 @@ namespace weir::gateway {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> passed{"anthropic-version", "anthropic-beta", "accept-language",
-                                                 "tracestate"};
+// `list`: the field may stand on several lines, which together are one list; all of them pass.
+struct Passed {
+    std::string_view name;
+    bool list = false;
+};
+constexpr std::array passed{Passed{"anthropic-version"}, Passed{"anthropic-beta", true},
+                            Passed{"accept-language", true}, Passed{"tracestate", true}};
 
 bool is_lower_hex(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -35,11 +41,17 @@ std::optional<TraceParent> parse_traceparent(std::string_view text) {
 
 ForwardedFields forwarded_fields(const http::FieldTable& client) {
     ForwardedFields kept;
-    if (const auto trace = client.find("traceparent")) kept.trace = parse_traceparent(*trace);
-    for (const auto name : passed) {
+    // Two parents are none (W3C trace context 3.2.1).
+    if (const auto trace = client.find("traceparent"); trace && client.count("traceparent") == 1)
+        kept.trace = parse_traceparent(*trace);
+    for (const auto& [name, list] : passed) {
         // A trace state without its valid parent means nothing to anybody.
         if (name == "tracestate" && !kept.trace) continue;
-        if (const auto value = client.find(name)) add(kept.text, name, *value);
+        for (const auto& field : client.all()) {
+            if (!http::equals_ignoring_case(field.name, name)) continue;
+            add(kept.text, name, field.value);
+            if (!list) break;
+        }
     }
     return kept;
 }

@@ -50,6 +50,22 @@ TEST(UpstreamHead, NothingOfTheCallersPassesButTheAllowList) {
     EXPECT_NE(passed.find("anthropic-beta: b\r\n"), std::string::npos);
 }
 
+TEST(UpstreamHead, EveryLineOfAListPasses) {
+    const auto head = head_for({{"Anthropic-Beta", "one"},
+                                {"anthropic-version", "2023-06-01"},
+                                {"anthropic-beta", "two, three"},
+                                {"anthropic-version", "1999-01-01"}});
+    EXPECT_NE(head.find("anthropic-version: 2023-06-01\r\nanthropic-beta: one\r\nanthropic-beta: two, three\r\n"),
+              std::string::npos)
+        << head;
+    EXPECT_EQ(head.find("1999"), std::string::npos) << "a version is one";
+    const auto traced = head_for({{"traceparent", parent}, {"tracestate", "v=1"}, {"TraceState", "w=2"}});
+    EXPECT_NE(traced.find("tracestate: v=1\r\ntracestate: w=2\r\n"), std::string::npos) << traced;
+    EXPECT_EQ(head_for({{"traceparent", parent}, {"traceparent", parent}, {"tracestate", "v=1"}}).find("trace"),
+              std::string::npos)
+        << "two parents are none";
+}
+
 TEST(UpstreamHead, ContinuesAValidTraceWithItsOwnSpan) {
     const auto head = head_for({{"traceparent", parent}, {"tracestate", "v=1"}});
     EXPECT_NE(head.find("traceparent: 00-" + trace_id + "-00000000000000ff-01\r\n"), std::string::npos) << head;

@@ -66,6 +66,39 @@ test('check: five mistakes, all of them with their places, exit 1', async () => 
   assert.match(stdout, /main/);
 });
 
+// The contract against every pool: what nobody keeps is an error where it is promised, what only one pool does not keep
+// a warning at that pool.
+const second = `  quick:
+    engine: llamacpp
+    replicas: ["http://127.0.0.1:10"]
+    family: harbor
+    target: {model: harbor-mid}
+    speculation: {method: draft_model, draft: tiny, lossless: verified}
+aliases:`;
+const contracts = [
+  { name: 'an endpoint that no pool serves', change: (text) => text.replace('[chat.completions]', '[chat.completions, embeddings]'),
+    code: 1, said: /^contract\.yaml:13:35: aliases\.chat-test\.endpoints\[1\]: no pool of the alias can keep this promise: main: it does not serve embeddings/m },
+  { name: 'a feature that the engine ignores', change: (text) => text.replace('    pools: [main]', '    features: [min_tokens]\n    pools: [main]'),
+    code: 1, said: /^contract\.yaml:14:16: aliases\.chat-test\.features\[0\]: .*llamacpp ignores min_tokens/m },
+  { name: 'a feature that speculation spoils in one of two pools',
+    change: (text) => text.replace('aliases:', second).replace('    pools: [main]', '    features: [logprobs]\n    baseline: main\n    pools: [main, quick]'),
+    code: 0, said: /^contract\.yaml:22:19: aliases\.chat-test\.pools\[1\]: warning: quick cannot keep all of the alias's promises: llamacpp answers wrongly to logprobs with draft_model/m },
+  { name: 'a context that the baseline has not',
+    change: (text) => text.replace('aliases:', second).replace('    target: {model: harbor-mid}', '    target: {model: harbor-mid}\n    capabilities: {context: 1000}')
+      .replace('    pools: [main]', '    context: 2000\n    baseline: main\n    pools: [main, quick]'),
+    code: 1, said: /^contract\.yaml:23:13: aliases\.chat-test\.pools\[0\]: main cannot stand behind this alias: its context is 1000 tokens, the alias promises 2000/m },
+  { name: 'a credential with a blank', change: (text) => text.replace('    family: harbor\n    target', '    family: harbor\n    credential: "two words"\n    target'),
+    code: 1, said: /^contract\.yaml:9:17: pools\.main\.credential: a bearer token has no blanks/m },
+];
+for (const { name, change, code: expected, said } of contracts) {
+  test(`check: ${name}, exit ${expected}`, async () => {
+    const { code, stdout } = await weir('check', '--config', file('contract.yaml', change(valid)));
+    assert.equal(code, expected, stdout);
+    assert.match(stdout, said);
+    assert.ok(!stdout.includes('two words'), 'a secret is not shown');
+  });
+}
+
 test('check: no YAML at all is told with its place', async () => {
   const { code, stdout } = await weir('check', '--config', file('odd.yaml', 'version: 1\nserver: {listen: [\n'));
   assert.equal(code, 1);

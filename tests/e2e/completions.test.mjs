@@ -33,7 +33,9 @@ before(async () => {
   const config = oneAlias(upstream.url, { pool: { engine, timeouts: { first_token: '400ms', idle: '400ms' } }, alias: { endpoints: ['completions'], context: 100 } });
   config.pools.both = { ...config.pools.main, replicas: [upstream.url, second.url] };
   config.aliases['two-replicas'] = { ...config.aliases[alias], pools: ['both'] };
-  config.tenants.acme.aliases.push('two-replicas');
+  config.pools.llama = { ...config.pools.main, engine: 'llamacpp' };
+  config.aliases.llama = { ...config.aliases[alias], pools: ['llama'] };
+  config.tenants.acme.aliases.push('two-replicas', 'llama');
   gateway = await Gateway.start(config);
 });
 after(() => stopAll(gateway, upstream, second));
@@ -189,6 +191,16 @@ test('best_of: candidates that nobody gets are not delivered', async () => {
   const text = `{${base},"choices":[{"index":0,"text":"eightchr","finish_reason":"stop"}],${usageOf(3, 50)}}`;
   const { record } = await ask(jsonAnswer(200, text), { best_of: 5 });
   assert.deepEqual([record.completion_tokens, record.delivered_tokens, record.features], [50, 2, ['best_of']]);
+});
+
+test('two choices at llama.cpp, whose usage is that of one: every event was delivered', async () => {
+  const timings = ',"timings":{"cache_n":1,"prompt_n":2,"predicted_n":3,"draft_n":4,"draft_n_accepted":2}';
+  const events = [0, 1, 0, 1].map((index) => choice(index)).concat(piece('y', { index: 0, reason: '"stop"' }), piece('y', { index: 1, reason: '"stop"', root: timings }), done);
+  const { response, record } = await stream(events, { model: 'llama', n: 2 });
+  assert.equal(response.body.toString(), editedStream(Buffer.from(events.join('')), { alias: 'llama' }).toString(), 'timings are the engine\'s own');
+  assert.deepEqual([record.completion_tokens, record.delivered_tokens, record.events, record.prompt_tokens, record.cached_tokens, record.spec.accepted],
+    [3, 6, 6, 3, 1, 2]);
+  assert.equal(JSON.parse(upstream.requests[0].request.body).stream_options, undefined, 'llama.cpp is not asked for usage');
 });
 
 // --- refusals -----------------------------------------------------------------------------------------------------

@@ -130,6 +130,17 @@ for (const engine of engines) {
   }
 }
 
+test('detokenize belongs to tokenize: any engine, byte for byte', async () => {
+  for (const engine of engines) {
+    const { response, record, sent, text } = await ask('/detokenize', { tokens: [1, 22, 333] }, { engine, bytes: jsonAnswer(200, '{"prompt":"four tokens"}') });
+    assert.equal(response.body.toString(), '{"prompt":"four tokens"}');
+    assert.deepEqual([sent[0].request.target, sent[0].request.body.toString()], ['/detokenize', text.replace(`"${engine}"`, `"${model}"`)]);
+    assert.deepEqual([record.endpoint, record.outcome, record.features ?? []], ['tokenize', 'ok', []]);
+  }
+  await expectRefusal(gateway, { status: 404, reason: 'endpoint_not_supported', param: 'model' },
+    () => gateway.send({ target: '/detokenize', body: { model: 'chat', tokens: [1] }, key: secrets.plain }));
+});
+
 test('of several engines one that knows the form is chosen', async () => {
   for (let i = 0; i < 8; i += 1) {
     const { record } = await ask('/tokenize', forms.content, { engine: 'any', bytes: jsonAnswer(200, counts) });
@@ -159,6 +170,7 @@ for (const { body, name, not } of features) {
 
 const refusals = [
   { name: 'an input of a wrong type', body: { model: 'vllm', input: 7 }, expected: { status: 400, reason: 'invalid_request', param: 'input' } },
+  { name: 'an encoding that is bytes, not JSON', body: { model: 'vllm', input: 'x', encoding_format: 'bytes' }, expected: { status: 400, reason: 'invalid_request', param: 'encoding_format' } },
   { name: 'two inputs', body: '{"model":"vllm","input":"x","input":"y"}', expected: { status: 400, reason: 'invalid_json' } },
   { name: 'more ids than fit', body: { model: 'vllm', input: [[1], Array(501).fill(2)] }, expected: { status: 400, reason: 'context_length_exceeded' } },
   { name: 'an alias that only chats', body: { model: 'chat', input: 'x' }, expected: { status: 404, reason: 'endpoint_not_supported', param: 'model' } },

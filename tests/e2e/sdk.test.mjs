@@ -17,8 +17,10 @@ before(async () => {
   upstream = await Upstream.start();
   simulator = await Simulator.start({ preset: 'tiny-fast-k2' });
   const config = oneAlias(upstream.url, { pool: { timeouts: { first_token: '300ms', idle: '300ms' } } });
-  config.pools.simulated = { ...config.pools.main, engine: 'vllm', replicas: [simulator.url], target: { model: simulator.model }, timeouts: undefined };
-  config.aliases['chat-simulated'] = aliasOf(['simulated'], { context: 4096 });
+  config.aliases[alias].endpoints.push('completions');
+  config.pools.simulated = { ...config.pools.main, engine: 'vllm', replicas: [simulator.url], target: { model: simulator.model }, timeouts: undefined,
+    capabilities: { endpoints: ['chat.completions', 'completions', 'embeddings', 'tokenize'] } };
+  config.aliases['chat-simulated'] = aliasOf(['simulated'], { context: 4096, endpoints: ['chat.completions', 'completions', 'embeddings', 'tokenize'] });
   config.tenants.acme.aliases.push('chat-simulated');
   gateway = await Gateway.start(config);
 });
@@ -177,4 +179,79 @@ test('weir-sim: whole and streamed, with the usage it tells', async () => {
   assert.ok(seen.text.length > 20);
   const record = await gateway.recordWhere('the simulated stream', (candidate) => candidate.alias === model && candidate.stream);
   assert.deepEqual([record.completion_tokens, record.usage_source, record.outcome], [20, 'engine', 'ok']);
+});
+
+// --- completions, embeddings, tokens ------------------------------------------------------------------------------
+
+test('completions: a recorded answer and a recorded stream', async () => {
+  const recording = replay('41-completions-nonstream-spec');
+  const whole = await client().completions.create({ model: alias, prompt: 'The old', max_tokens: 16 });
+  assert.deepEqual([whole.model, whole.choices[0].text, whole.usage.completion_tokens], [alias, recording.json().choices[0].text, 16]);
+  replay('40-completions-stream-spec');
+  let text = '';
+  let usage;
+  for await (const part of await client().completions.create({ model: alias, prompt: 'The old', max_tokens: 16, stream: true })) {
+    assert.equal(part.model, alias);
+    text += part.choices[0]?.text ?? '';
+    usage = part.usage ?? usage;
+  }
+  assert.equal(text, whole.choices[0].text);
+  assert.equal(usage.completion_tokens, 16);
+});
+
+test('completions at weir-sim: whole and streamed, n = 2, ids', async () => {
+  const model = 'chat-simulated';
+  const whole = await client().completions.create({ model, prompt: 'The old harbor', max_tokens: 12, n: 2, ignore_eos: true });
+  assert.deepEqual(whole.choices.map(({ index, finish_reason: reason }) => [index, reason]), [[0, 'length'], [1, 'length']]);
+  assert.equal(whole.usage.completion_tokens, 24);
+  const ids = await client().completions.create({ model, prompt: [5, 6, 7], max_tokens: 4, ignore_eos: true });
+  assert.equal(ids.usage.prompt_tokens, 3);
+  const texts = ['', ''];
+  const options = { model, prompt: 'The old harbor', max_tokens: 12, n: 2, ignore_eos: true, stream: true, stream_options: { include_usage: true } };
+  let usage;
+  for await (const part of await client().completions.create(options)) {
+    for (const choice of part.choices) texts[choice.index] += choice.text;
+    usage = part.usage ?? usage;
+  }
+  assert.deepEqual(texts, whole.choices.map(({ text }) => text), 'the same words as in the whole answer');
+  assert.equal(usage.completion_tokens, 24);
+  await assert.rejects(client().completions.create({ model, prompt: 7 }), (error) => error instanceof OpenAI.BadRequestError && error.param === 'prompt');
+});
+
+test('an engine that breaks off a completion in mid-stream is an error', async () => {
+  upstream.answer(async (exchange) => {
+    await exchange.write(Buffer.concat([streamHead(), chunk('data: {"model":"harbor-mid","choices":[{"index":0,"text":"x"}]}\n\n')]));
+    exchange.fin();
+  });
+  await assert.rejects(async () => {
+    for await (const part of await client().completions.create({ model: alias, prompt: 'x', stream: true })) assert.ok(part);
+  }, (error) => error instanceof OpenAI.APIError && error.code === 'upstream_error');
+});
+
+test('embeddings: floats, and the base64 that the SDK asks for by itself, are the same vectors', async () => {
+  const model = 'chat-simulated';
+  const input = ['The old harbor', 'naïve 🙂', 'The old harbor'];
+  const { data: own } = await client().embeddings.create({ model, input });
+  const floats = await client().embeddings.create({ model, input, encoding_format: 'float' });
+  assert.equal(floats.model, model);
+  assert.equal(own[0].embedding.length, 32);
+  floats.data.forEach(({ embedding }, index) => embedding.forEach((value, at) => {
+    assert.ok(Math.abs(value - own[index].embedding[at]) < 1e-6, `${index}, ${at}`);
+  }));
+  assert.deepEqual(own[0].embedding, own[2].embedding);
+  const raw = await client().embeddings.create({ model, input: 'x', encoding_format: 'base64', dimensions: 8 });
+  assert.equal(Buffer.from(raw.data[0].embedding, 'base64').length, 32);
+  const record = await gateway.recordWhere('the vectors', (candidate) => candidate.endpoint === 'embeddings' && candidate.features?.includes('dimensions'));
+  assert.deepEqual([record.usage_source, record.prompt_tokens, record.outcome], ['engine', 1, 'ok']);
+  await assert.rejects(client().embeddings.create({ model: alias, input: 'x' }),
+    (error) => error instanceof OpenAI.NotFoundError && error.code === 'endpoint_not_supported');
+});
+
+test('tokenize agrees with the usage of a chat', async () => {
+  const model = 'chat-simulated';
+  const ask = (body) => gateway.send({ target: '/tokenize', body: { model, ...body }, key: secrets.plain });
+  const counted = (await ask({ messages })).json();
+  const { usage } = await client().chat.completions.create({ model, messages, max_tokens: 1 });
+  assert.deepEqual([counted.count, counted.tokens.length], [usage.prompt_tokens, usage.prompt_tokens]);
+  assert.equal((await ask({ prompt: 'eight ch' })).json().count, 2);
 });
