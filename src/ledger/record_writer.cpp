@@ -65,7 +65,7 @@ void RecordWriter::render(const Batch& batch) {
 }
 
 // A record of an earlier process may have got as far as the store before that one died.
-bool RecordWriter::known_to_store(const Ready& ready, const std::string& request_id) {
+bool RecordWriter::known_to_store(const Ready& ready, std::string_view request_id) {
     if (!ready.left_over || !store_) return false;
     const auto known = store_->contains(request_id);
     return known && *known;

@@ -55,7 +55,7 @@ private:
     };
     void render(const Batch& batch);
     void write_lines(const Batch& batch);
-    [[nodiscard]] bool known_to_store(const Ready& ready, const std::string& request_id);
+    [[nodiscard]] bool known_to_store(const Ready& ready, std::string_view request_id);
     [[nodiscard]] bool store_first(Clock::time_point now);
     void note_failure(const base::Error& error, Clock::time_point now);
 

@@ -72,7 +72,7 @@ TEST_F(SpoolTest, EveryRequestThatIsLetInHasRoomForItsEnds) {
     std::size_t begun = 0;
     for (int i = 0; i < 100'000; ++i) {
         auto record = record_of("r" + std::to_string(i));
-        record.client_request_id = std::string(random.below(129), 'c');
+        record.client_request_id = telemetry::test::kept(std::string(random.below(129), 'c'));
         const auto ticket = spool().begin(record);
         if (!ticket.open()) break;
         ++begun;
@@ -80,14 +80,14 @@ TEST_F(SpoolTest, EveryRequestThatIsLetInHasRoomForItsEnds) {
         // Some end early, in any order.
         if (random.below(3) != 0) continue;
         const auto chosen = open.begin();
-        large.request_id = chosen->first;
-        large.client_request_id = std::string(128, 'c');
+        large.request_id = telemetry::test::kept(chosen->first);
+        large.client_request_id = telemetry::test::kept(std::string(128, 'c'));
         spool().end(chosen->second, large, Ending::final_);
         open.erase(chosen);
     }
     EXPECT_GT(begun, 200U);
     for (auto& [id, ticket] : open) {
-        large.request_id = id;
+        large.request_id = telemetry::test::kept(id);
         spool().end(ticket, large, Ending::provisional);
         spool().end(ticket, large, Ending::final_);
     }

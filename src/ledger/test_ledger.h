@@ -48,8 +48,8 @@ public:
                 ++skipped_;
                 continue;
             }
-            ++stored_[record.request_id];
-            outcomes_[record.request_id] = record.outcome;
+            ++stored_[std::string{record.request_id}];
+            outcomes_[std::string{record.request_id}] = record.outcome;
         }
         changed_.notify_all();
         return {};
@@ -92,8 +92,8 @@ class ScriptedStore final : public ports::RecordStore {
 public:
     explicit ScriptedStore(StoreScript& script) : script_{script} {}
     base::Status insert(std::span<const ports::RecordRow> rows) override { return script_.insert(rows); }
-    base::Result<bool> contains(const std::string& id) override { return script_.stored().contains(id); }
-    base::Result<std::optional<std::string>> find_json(const std::string&) override {
+    base::Result<bool> contains(std::string_view id) override { return script_.stored().contains(std::string{id}); }
+    base::Result<std::optional<std::string>> find_json(std::string_view) override {
         return std::optional<std::string>{};
     }
     std::uint64_t skipped() const noexcept override { return script_.skipped(); }

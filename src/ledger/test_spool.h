@@ -3,9 +3,9 @@
 
 #include "ledger/segment_shelf.h"
 #include "ledger/spool.h"
-#include "telemetry/test_record.h"
 #include "ledger/spool_directory.h"
 #include "telemetry/record_codec.h"
+#include "telemetry/test_record.h"
 
 #include <gtest/gtest.h>
 

@@ -26,9 +26,9 @@ public:
     // never take is skipped and counted, so that it blocks nobody. Errors: unavailable (locked, full, gone).
     [[nodiscard]] virtual base::Status insert(std::span<const RecordRow> rows) = 0;
     // Errors: unavailable.
-    [[nodiscard]] virtual base::Result<bool> contains(const std::string& request_id) = 0;
+    [[nodiscard]] virtual base::Result<bool> contains(std::string_view request_id) = 0;
     // The record as JSON; nullopt = unknown. Errors: unavailable.
-    [[nodiscard]] virtual base::Result<std::optional<std::string>> find_json(const std::string& request_id) = 0;
+    [[nodiscard]] virtual base::Result<std::optional<std::string>> find_json(std::string_view request_id) = 0;
     [[nodiscard]] virtual std::uint64_t skipped() const noexcept = 0;
 };
 

@@ -187,13 +187,13 @@ Status SqliteStore::insert(std::span<const ports::RecordRow> rows) {
     return {};
 }
 
-Result<bool> SqliteStore::contains(const std::string& request_id) {
+Result<bool> SqliteStore::contains(std::string_view request_id) {
     const auto found = find_json(request_id);
     if (!found) return std::unexpected{found.error()};
     return found->has_value();
 }
 
-Result<std::optional<std::string>> SqliteStore::find_json(const std::string& request_id) {
+Result<std::optional<std::string>> SqliteStore::find_json(std::string_view request_id) {
     if (auto there = state_->check_file(); !there) return std::unexpected{std::move(there).error()};
     auto* database = state_->database.get();
     auto statement = prepare(database, "SELECT record FROM request_records WHERE request_id = ?");

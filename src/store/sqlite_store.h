@@ -24,8 +24,8 @@ public:
     ~SqliteStore() override;
 
     [[nodiscard]] base::Status insert(std::span<const ports::RecordRow> rows) override;
-    [[nodiscard]] base::Result<bool> contains(const std::string& request_id) override;
-    [[nodiscard]] base::Result<std::optional<std::string>> find_json(const std::string& request_id) override;
+    [[nodiscard]] base::Result<bool> contains(std::string_view request_id) override;
+    [[nodiscard]] base::Result<std::optional<std::string>> find_json(std::string_view request_id) override;
     [[nodiscard]] std::uint64_t skipped() const noexcept override;
 
 private:
