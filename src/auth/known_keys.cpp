@@ -20,6 +20,8 @@ KnownKeys::Tag KnownKeys::tag_of(std::string_view secret) const noexcept {
     return tag;
 }
 
+void KnownKeys::forget() noexcept { table_.reset(); }
+
 std::optional<Entry> KnownKeys::authenticate(const std::shared_ptr<const KeyTable>& table,
                                              std::string_view presented_secret, base::WallTime now) {
     if (table_ != table) {
@@ -32,7 +34,8 @@ std::optional<Entry> KnownKeys::authenticate(const std::shared_ptr<const KeyTabl
     std::memcpy(&home, tag.data(), sizeof home);
     Slot& slot = slots_[home % slot_count];
     if (slot.place.layer != nullptr && sodium_memcmp(slot.tag.data(), tag.data(), tag.size()) == 0)
-        return KeyTable::entry_at(slot.place, now);
+        if (auto entry = KeyTable::entry_at(slot.place, now)) return entry;
+    // A key that has expired since takes the long way too, as every secret that is refused.
     const auto place = table->find(presented_secret);
     auto entry = KeyTable::entry_at(place, now);
     if (entry) slot = {.tag = tag, .place = place};

@@ -25,6 +25,8 @@ public:
     // The answer of table->authenticate(). The entry's views live as long as the table.
     [[nodiscard]] std::optional<Entry> authenticate(const std::shared_ptr<const KeyTable>& table,
                                                     std::string_view presented_secret, base::WallTime now);
+    // Lets go of the table: one that was replaced must not stay in memory until the next request comes.
+    void forget() noexcept;
 
 private:
     static constexpr std::size_t slot_count = 1024;  // callers of one worker at a time; more only cost the hash

@@ -52,6 +52,18 @@ TEST(KnownKeys, ANewTableDecidesAnew) {
     EXPECT_EQ(caller_of(known, table_of({}), "sk-one"), "");
 }
 
+TEST(KnownKeys, ATableThatIsForgottenIsNotHeld) {
+    auto table = table_of({{.name = "one", .secret = "sk-one"}});
+    const std::weak_ptr<const KeyTable> watched = table;
+    KnownKeys known;
+    EXPECT_EQ(caller_of(known, table, "sk-one"), "one");
+    known.forget();
+    EXPECT_EQ(caller_of(known, table, "sk-one"), "one");
+    known.forget();
+    table.reset();
+    EXPECT_TRUE(watched.expired());
+}
+
 TEST(KnownKeys, MoreCallersThanItRemembersAreStillFound) {
     std::vector<Key> keys;
     for (int i = 0; i < 3000; ++i)

@@ -97,11 +97,11 @@ public:
         reactor_->post([this, next = std::move(tables)]() mutable {
             server_.set_limits(limits_of(next.snapshot->config.server.limits));
             services_.snapshot = std::move(next.snapshot);
-            services_.keys = std::move(next.keys);
+            use(std::move(next.keys));
         });
     }
     void publish_keys(std::shared_ptr<const auth::KeyTable> keys) {
-        reactor_->post([this, next = std::move(keys)]() mutable { services_.keys = std::move(next); });
+        reactor_->post([this, next = std::move(keys)]() mutable { use(std::move(next)); });
     }
     void drain(std::chrono::nanoseconds timeout) {
         reactor_->post([this, timeout] {
@@ -116,6 +116,10 @@ public:
     void collect(metric::Exposition& exposition) const { metrics_.collect(exposition); }
 
 private:
+    void use(std::shared_ptr<const auth::KeyTable> keys) {
+        services_.keys = std::move(keys);
+        known_keys_.forget();
+    }
     // On this worker's thread, for a descriptor that its listener accepted.
     void place(int descriptor) {
         if (shared_.connections.load(std::memory_order_relaxed) >= shared_.options.max_connections) {
