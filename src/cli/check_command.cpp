@@ -52,7 +52,8 @@ int run_check(const CheckOptions& options, std::FILE* out, std::FILE* err) {
         write(err, "weir check: " + text.error().message() + "\n");
         return exit_environment;
     }
-    const auto config = config::parse(*text, options.config_path, config::Environment::process(), engine::contract_facts());
+    const auto config =
+        config::parse(*text, options.config_path, config::Environment::process(), engine::contract_facts());
     if (!config) {
         write(out, config.error().format());
         return exit_invalid;

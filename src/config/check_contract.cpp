@@ -98,8 +98,9 @@ void check_endpoints(const Check& check, const Alias& alias, const std::vector<M
                           const auto can = served(pool);
                           if (!can || can->contains(endpoint)) return {};
                           return fmt::format("it does not serve {}, which the alias promises{}", name,
-                                             pool.capabilities.endpoints ? "" : " (if it does, say so in "
-                                                                                "capabilities.endpoints)");
+                                             pool.capabilities.endpoints ? ""
+                                                                         : " (if it does, say so in "
+                                                                           "capabilities.endpoints)");
                       });
     }
 }
@@ -145,8 +146,9 @@ void check_lossless(const Check& check, const Alias& alias, const Member& member
 
 void check_measured(const Check& check, const Alias& alias, const Member& member) {
     if (alias.allow_unmeasured || !member.pool->speculation.active() || !member.pool->profiles.empty()) return;
-    check.warn(member.path, member.pool->name + " has no measured profile, and the alias allows no unmeasured pool: it "
-                                                "gets no request");
+    check.warn(member.path, member.pool->name +
+                                " has no measured profile, and the alias allows no unmeasured pool: it "
+                                "gets no request");
 }
 
 }  // namespace

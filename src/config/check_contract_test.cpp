@@ -52,13 +52,16 @@ struct Case {
 
 TEST(ConfigContract, APoolThatCouldNeverServeIsAnError) {
     const Case cases[] = {
-        {"    family: fam\n    target", "    family: fan\n    target",
+        {"    family: fam\n    target",
+         "    family: fan\n    target",
          {plain_at + "cannot stand behind this alias: its family is fan, the alias promises fam\n", ""}},
-        {"    context: 4096", "    regions: [us]",
+        {"    context: 4096",
+         "    regions: [us]",
          {plain_at + "cannot stand behind this alias: its region eu is not among the alias's regions\n" + fast_at +
               "cannot stand behind this alias: its region eu is not among the alias's regions\n",
           ""}},
-        {"    context: 4096", "    requires_data_policies: [no-retention, audited]",
+        {"    context: 4096",
+         "    requires_data_policies: [no-retention, audited]",
          {plain_at + "cannot stand behind this alias: it does not provide audited, which the alias requires\n" +
               fast_at + "cannot stand behind this alias: it does not provide audited, which the alias requires\n",
           ""}},
@@ -94,11 +97,12 @@ TEST(ConfigContract, APromiseThatTheBaselineCannotKeepIsAnError) {
     neither.objection = [](const Pool& pool, model::Feature) { return pool.speculation.active() ? "" : "no"; };
     EXPECT_EQ(said_of(with("    context: 4096", "    features: [n]"), neither).problems,
               plain_at + "cannot stand behind this alias: no\n");
-    const auto two = with(with(with("[plain, {pool: fast, order: 2}]\n    baseline: plain", "[plain, other]"),
-                               "context: 8192,", "streaming: false,"),
-                          "  fast:\n",
-                          "  other: {engine: vllm, replicas: [\"http://10.0.0.3:8000\"], family: fam, target: {model: m}}\n"
-                          "  fast:\n");
+    const auto two =
+        with(with(with("[plain, {pool: fast, order: 2}]\n    baseline: plain", "[plain, other]"), "context: 8192,",
+                  "streaming: false,"),
+             "  fast:\n",
+             "  other: {engine: vllm, replicas: [\"http://10.0.0.3:8000\"], family: fam, target: {model: m}}\n"
+             "  fast:\n");
     EXPECT_TRUE(said_of(two).warnings.contains("plain cannot keep all of the alias's promises: it cannot stream"))
         << "without a baseline it is only one of two: " << said_of(two).warnings << said_of(two).problems;
 }
@@ -110,12 +114,13 @@ TEST(ConfigContract, APromiseThatNoPoolKeepsIsAnErrorWhereItIsMade) {
     };
     EXPECT_EQ(said_of(alone("context: 4096", "context: 8193")).problems,
               "f:25:14: aliases.chat.context: " + nobody + "its context is 8192 tokens, the alias promises 8193\n");
-    EXPECT_EQ(said_of(alone("endpoints: [chat.completions]", "endpoints: [chat.completions, embeddings]")).problems,
-              "f:24:35: aliases.chat.endpoints[1]: " + nobody +
-                  "it does not serve embeddings, which the alias promises\n");
+    EXPECT_EQ(
+        said_of(alone("endpoints: [chat.completions]", "endpoints: [chat.completions, embeddings]")).problems,
+        "f:24:35: aliases.chat.endpoints[1]: " + nobody + "it does not serve embeddings, which the alias promises\n");
     EXPECT_EQ(said_of(alone("context: 8192,", "context: 8192, streaming: false,")).problems,
               "f:21:3: aliases.chat.streaming: " + nobody + "it cannot stream, which the alias promises\n");
-    const auto features = with(alone("    context: 4096", "    features: [n, tools]"), "context: 8192,", "deny: [tools],");
+    const auto features =
+        with(alone("    context: 4096", "    features: [n, tools]"), "context: 8192,", "deny: [tools],");
     EXPECT_EQ(said_of(features).problems,
               "f:25:19: aliases.chat.features[1]: " + nobody + "it denies tools, which the alias promises\n");
     const auto both = with(with(with("    context: 4096", "    features: [tools]"), "context: 8192,", "deny: [tools],"),
@@ -139,10 +144,11 @@ TEST(ConfigContract, EnginesHaveTheirSay) {
 }
 
 TEST(ConfigContract, AnUnmeasuredPoolGetsNothingWhereNoneIsAllowed) {
-    EXPECT_EQ(said_of(with("    context: 4096", "    allow_unmeasured: false")),
-              (Said{"", fast_at + "has no measured profile, and the alias allows no unmeasured pool: it gets no request\n"}));
-    const auto measured =
-        with(with("    context: 4096", "    allow_unmeasured: false"), "    speculation:", "    profiles: [p]\n    speculation:");
+    EXPECT_EQ(
+        said_of(with("    context: 4096", "    allow_unmeasured: false")),
+        (Said{"", fast_at + "has no measured profile, and the alias allows no unmeasured pool: it gets no request\n"}));
+    const auto measured = with(with("    context: 4096", "    allow_unmeasured: false"),
+                               "    speculation:", "    profiles: [p]\n    speculation:");
     EXPECT_FALSE(said_of(measured).warnings.contains("no measured profile")) << said_of(measured).warnings;
 }
 

@@ -35,7 +35,8 @@ struct Config {
     base::Problems warnings;   // what is valid but probably not meant
 };
 
-// Reads and validates a file, aliases against what is known of engines. A file that cannot be read is one problem without a position.
+// Reads and validates a file, aliases against what is known of engines. A file that cannot be read is one problem
+// without a position.
 [[nodiscard]] std::expected<Config, base::Problems> load(const std::string& path,
                                                          const Environment& environment = Environment::process(),
                                                          const EngineFacts& engines = {});

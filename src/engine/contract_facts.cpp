@@ -15,8 +15,8 @@ std::string objection(const config::Pool& pool, model::Feature feature) {
     const auto [capability, evidence] = capability_of(identity, feature);
     const auto name = model::name_of(feature);
     const auto engine = config::name_of(pool.engine);
-    const auto with = pool.speculation.active() ? fmt::format(" with {}", config::name_of(pool.speculation.method))
-                                                : std::string{};
+    const auto with =
+        pool.speculation.active() ? fmt::format(" with {}", config::name_of(pool.speculation.method)) : std::string{};
     switch (capability) {
         case routing::Capability::ok:
         case routing::Capability::degraded: return {};

@@ -35,16 +35,25 @@ io::Task<AttemptResult> Attempt::run() {
     moments.attempt_began = base::monotonic_now();
     moments.upstream_first.reset();
     settlement_.forget_answer();
-    const Limit connect = sooner(plan_.pool->config->timeouts.connect, Reason::upstream_error);
-    auto opened = co_await services_.upstream.open(plan_.replica->origin, plan_.fresh_connection, wait_until(connect));
-    if (!opened) {
-        if (opened.error().code() == ErrorCode::cancelled) co_return gone();
-        auto result = failure_of(opened.error(), connect, "connecting to it", 0);
-        if (connect.reason == Reason::upstream_error) result.outcome = AttemptOutcome::connect_failed;
-        co_return result;
-    }
-    http::Exchange exchange = *std::move(opened);
-    auto result = co_await converse(exchange);
+    AttemptResult result;
+    auto opened = co_await connect(result);
+    if (!opened) co_return result;
+    const auto* const head = co_await exchange_heads(*opened, result);
+    if (head != nullptr) result = co_await relay(*opened, *head);
+    co_return finished(*opened, std::move(result));
+}
+
+io::Task<base::Result<http::Exchange>> Attempt::connect(AttemptResult& failure) {
+    const Limit limit = sooner(plan_.pool->config->timeouts.connect, Reason::upstream_error);
+    auto opened = co_await services_.upstream.open(plan_.replica->origin, plan_.fresh_connection, wait_until(limit));
+    if (opened) co_return opened;
+    failure = failure_of(opened.error(), limit, "connecting to it", 0);
+    const bool cancelled = failure.outcome == AttemptOutcome::client_closed;
+    if (!cancelled && limit.reason == Reason::upstream_error) failure.outcome = AttemptOutcome::connect_failed;
+    co_return opened;
+}
+
+AttemptResult Attempt::finished(http::Exchange& exchange, AttemptResult result) {
     if (!concluded_) settlement_.moments.last_upstream_byte = base::monotonic_now();
     // A reused connection that died before any response byte says nothing about the replica.
     if (!result.answered && result.outcome == AttemptOutcome::reset && exchange.reused() &&
@@ -53,10 +62,11 @@ io::Task<AttemptResult> Attempt::run() {
     if (result.outcome != AttemptOutcome::ok && result.outcome != AttemptOutcome::rejected &&
         result.outcome != AttemptOutcome::saturated)
         exchange.spoil();
-    co_return result;
+    return result;
 }
 
-io::Task<AttemptResult> Attempt::converse(http::Exchange& exchange) {
+// Sends the request and reads the answer's head; nullptr = `failure` says why not.
+io::Task<const http::ResponseHead*> Attempt::exchange_heads(http::Exchange& exchange, AttemptResult& failure) {
     std::vector<std::string_view> slices;
     slices.reserve(plan_.request_body->size() + 1);
     slices.push_back(plan_.request_head);
@@ -66,25 +76,28 @@ io::Task<AttemptResult> Attempt::converse(http::Exchange& exchange) {
                             ? sooner(plan_.pool->config->timeouts.first_token, Reason::upstream_timeout_first_token)
                             : Limit{plan_.total_deadline, Reason::upstream_timeout_total};
     const auto sent = co_await exchange.send(slices, wait_until(limit));
-    if (!sent) co_return failure_of(sent.error(), limit, "sending the request", exchange.bytes_received());
-    const auto read = co_await exchange.read_head(wait_until(limit));
-    if (!read) {
-        auto failure = failure_of(read.error(), limit, "waiting for its answer", exchange.bytes_received());
-        // An answer that ends within its head is no HTTP; one that never began is a lost connection.
-        if (failure.outcome == AttemptOutcome::reset && exchange.bytes_received() > 0) {
-            failure.outcome = AttemptOutcome::protocol;
-            failure.refusal->reason = Reason::upstream_protocol;
-        }
-        co_return failure;
+    if (!sent) {
+        failure = failure_of(sent.error(), limit, "sending the request", exchange.bytes_received());
+        co_return nullptr;
     }
-    const http::ResponseHead& head = **read;
-    if (head.status != 200) co_return co_await relay_refusal(exchange, head);
-    if (plan_.stream) co_return co_await relay_stream(exchange, head);
-    co_return co_await relay_whole(exchange, head);
+    const auto read = co_await exchange.read_head(wait_until(limit));
+    if (read) co_return *read;
+    failure = failure_of(read.error(), limit, "waiting for its answer", exchange.bytes_received());
+    // An answer that ends within its head is no HTTP; one that never began is a lost connection.
+    if (failure.outcome == AttemptOutcome::reset && exchange.bytes_received() > 0) {
+        failure.outcome = AttemptOutcome::protocol;
+        failure.refusal->reason = Reason::upstream_protocol;
+    }
+    co_return nullptr;
+}
+
+io::Task<AttemptResult> Attempt::relay(http::Exchange& exchange, const http::ResponseHead& head) {
+    if (head.status != 200) return relay_refusal(exchange, head);
+    return plan_.stream ? relay_stream(exchange, head) : relay_whole(exchange, head);
 }
 
 AttemptResult Attempt::gone() {
-    return {.outcome = AttemptOutcome::client_closed, .refusal = std::nullopt, .answered = true};
+    return {.outcome = AttemptOutcome::client_closed, .refusal = nullptr, .answered = true};
 }
 
 AttemptResult Attempt::failure_of(const base::Error& error, const Limit& limit, std::string_view doing,
@@ -93,7 +106,7 @@ AttemptResult Attempt::failure_of(const base::Error& error, const Limit& limit, 
     Refusal refusal{.reason = Reason::upstream_error, .message = ""};
     switch (error.code()) {
         case ErrorCode::cancelled:
-            return {.outcome = AttemptOutcome::client_closed, .refusal = std::nullopt, .answered = true};
+            return {.outcome = AttemptOutcome::client_closed, .refusal = nullptr, .answered = true};
         case ErrorCode::timeout:
             result.outcome = AttemptOutcome::timeout;
             refusal.reason = limit.reason;
@@ -111,7 +124,7 @@ AttemptResult Attempt::failure_of(const base::Error& error, const Limit& limit, 
                                                   : "The engine ended its answer before it was complete.";
             break;
     }
-    result.refusal = std::move(refusal);
+    result.refusal = boxed(std::move(refusal));
     return result;
 }
 

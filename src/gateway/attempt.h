@@ -12,6 +12,7 @@
 #include "http/server.h"
 #include "io/task.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,12 +41,13 @@ struct AttemptPlan {
 
 struct AttemptResult {
     model::AttemptOutcome outcome{};
-    std::optional<Refusal> refusal;  // why it failed
+    BoxedRefusal refusal;    // why it failed
     bool answered = false;           // the client got a response (or its beginning), or has gone
 };
 
 class Attempt {
 public:
+    // The plan too outlives it.
     Attempt(Services& services, Settlement& settlement, http::RequestSource& source, http::ResponseSink& sink,
             const AttemptPlan& plan);
     [[nodiscard]] io::Task<AttemptResult> run();
@@ -59,9 +61,14 @@ private:
     [[nodiscard]] Limit sooner(base::Nanoseconds allowance, model::Reason reason) const noexcept;
     [[nodiscard]] io::Wait wait_until(const Limit& limit) noexcept;
 
-    io::Task<AttemptResult> converse(http::Exchange& exchange);
+    // Each of these has its own task, so that while a stream is relayed only its own frames exist.
+    io::Task<base::Result<http::Exchange>> connect(AttemptResult& failure);
+    io::Task<const http::ResponseHead*> exchange_heads(http::Exchange& exchange, AttemptResult& failure);
+    io::Task<AttemptResult> relay(http::Exchange& exchange, const http::ResponseHead& head);
+    [[nodiscard]] AttemptResult finished(http::Exchange& exchange, AttemptResult result);
     io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
+    io::Task<AttemptResult> end_stream(http::Exchange& exchange, StreamRelay& relay, AttemptResult pumped);
     io::Task<void> drain_framing(http::Exchange& exchange);
     // `last` = what the relay has now completes the stream: the record's end goes first.
     [[nodiscard]] io::Task<base::Status> forward(StreamRelay& relay, bool last);
@@ -95,7 +102,8 @@ private:
     Settlement& settlement_;
     http::RequestSource& source_;
     http::ResponseSink& sink_;
-    AttemptPlan plan_;
+    const AttemptPlan& plan_;
+    std::unique_ptr<StreamRelay> stream_;
     base::Instant began_{};
     std::string server_timing_;
     std::uint64_t delivered_estimate_ = 0;

@@ -27,19 +27,19 @@ Refusal engine_error_refusal(std::string_view error_event_data) {
 
 // How a stream ended: well, whatever comes behind its terminal; else as the last verdict says.
 AttemptResult ending_of(const StreamRelay& relay, RelayVerdict verdict) {
-    if (relay.complete()) return {.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = false};
+    if (relay.complete()) return {.outcome = AttemptOutcome::ok, .refusal = nullptr, .answered = false};
     if (verdict == RelayVerdict::failed)
         return {.outcome = AttemptOutcome::failed,
-                .refusal = engine_error_refusal(relay.engine_error()),
+                .refusal = boxed(engine_error_refusal(relay.engine_error())),
                 .answered = false};
     if (verdict == RelayVerdict::protocol)
         return {.outcome = AttemptOutcome::protocol,
-                .refusal = Refusal{.reason = Reason::upstream_protocol,
-                                   .message = "The engine sent an event that is not a JSON object."},
+                .refusal = boxed({.reason = Reason::upstream_protocol,
+                                  .message = "The engine sent an event that is not a JSON object."}),
                 .answered = false};
     return {.outcome = AttemptOutcome::truncated,
-            .refusal = Refusal{.reason = Reason::upstream_error,
-                               .message = "The engine ended the stream before it was complete."},
+            .refusal = boxed(
+                {.reason = Reason::upstream_error, .message = "The engine ended the stream before it was complete."}),
             .answered = false};
 }
 
@@ -48,19 +48,24 @@ AttemptResult ending_of(const StreamRelay& relay, RelayVerdict verdict) {
 io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const http::ResponseHead& head) {
     if (!is_event_stream(head))
         co_return AttemptResult{.outcome = AttemptOutcome::protocol,
-                                .refusal = Refusal{.reason = Reason::upstream_protocol,
-                                                   .message = "The engine did not answer with a stream of events."},
+                                .refusal = boxed({.reason = Reason::upstream_protocol,
+                                                  .message = "The engine did not answer with a stream of events."}),
                                 .answered = false};
-    StreamRelay relay{services_.reader, relay_policy()};
-    auto result = co_await pump(exchange, relay);
-    if (!concluded_ || result.outcome != AttemptOutcome::ok) note_usage(relay);
-    if (result.outcome == AttemptOutcome::ok) {
+    stream_ = std::make_unique<StreamRelay>(services_.reader, relay_policy());
+    auto pumped = co_await pump(exchange, *stream_);
+    auto ended = co_await end_stream(exchange, *stream_, std::move(pumped));
+    co_return ended;
+}
+
+io::Task<AttemptResult> Attempt::end_stream(http::Exchange& exchange, StreamRelay& relay, AttemptResult pumped) {
+    if (!concluded_ || pumped.outcome != AttemptOutcome::ok) note_usage(relay);
+    if (pumped.outcome == AttemptOutcome::ok) {
         auto finished = co_await finish_stream(relay);
         if (!framing_ended_) co_await drain_framing(exchange);
         co_return finished;
     }
-    if (result.outcome == AttemptOutcome::client_closed || !sink_.begun()) co_return result;
-    co_return co_await break_stream(relay, std::move(result));
+    if (pumped.outcome == AttemptOutcome::client_closed || !sink_.begun()) co_return pumped;
+    co_return co_await break_stream(relay, std::move(pumped));
 }
 
 // Reads until the upstream's end; ok = the stream is complete. Comments do not move the idle deadline.
@@ -191,7 +196,7 @@ io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
     const auto ended = co_await sink_.end_stream({});
     if (!ended) co_return gone();
     settlement_.delivered();
-    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
+    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = nullptr, .answered = true};
 }
 
 // The response has begun: the failure becomes the stream's last event, and the connection closes behind it.

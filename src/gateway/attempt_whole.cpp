@@ -38,7 +38,7 @@ std::optional<std::uint64_t> estimated_tokens(const Answer& answer) {
 }
 
 AttemptResult refused(AttemptOutcome outcome, Refusal refusal) {
-    return {.outcome = outcome, .refusal = std::move(refusal), .answered = false};
+    return {.outcome = outcome, .refusal = boxed(std::move(refusal)), .answered = false};
 }
 
 // An engine's answer other than 200, as the client will see it.
@@ -172,7 +172,7 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     const auto sent = co_await sink_.send(status, fields, std::span<const std::string_view>{slices});
     if (!sent) co_return gone();
     settlement_.delivered();
-    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = std::nullopt, .answered = true};
+    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = nullptr, .answered = true};
 }
 
 }  // namespace weir::gateway

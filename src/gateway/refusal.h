@@ -7,9 +7,11 @@
 #include "model/reason.h"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weir::gateway {
@@ -26,6 +28,11 @@ struct Refusal {
 
     [[nodiscard]] int status_to_send() const noexcept;
 };
+
+// A refusal on its way through coroutines, whose frames keep room for all they may hold: a pointer instead of 200
+// bytes. nullptr = not refused.
+using BoxedRefusal = std::unique_ptr<Refusal>;
+[[nodiscard]] inline BoxedRefusal boxed(Refusal refusal) { return std::make_unique<Refusal>(std::move(refusal)); }
 
 // Those that every stage makes alike.
 [[nodiscard]] Refusal invalid_api_key();

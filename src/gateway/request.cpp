@@ -60,14 +60,17 @@ Request::Request(Services& services, http::RequestSource& source, http::Response
 
 io::Task<void> Request::run() {
     entry_ = authenticate();
-    if (!entry_) co_return co_await refuse_unrecorded(invalid_api_key());
+    if (!entry_) {
+        auto refusal = boxed(invalid_api_key());
+        co_return co_await refuse_unrecorded(std::move(refusal));
+    }
     Settlement settlement{services_, source_.last_byte_at()};
     keep_of_head(settlement);
-    if (!settlement.begin())
-        co_return co_await refuse_unrecorded(
-            {.reason = Reason::overloaded,
-             .message = "This gateway cannot keep records at present and serves no request without one; try again."});
-    co_await serve(settlement);
+    if (settlement.begin()) co_return co_await serve(settlement);
+    auto refusal =
+        boxed({.reason = Reason::overloaded,
+               .message = "This gateway cannot keep records at present and serves no request without one; try again."});
+    co_await refuse_unrecorded(std::move(refusal));
 }
 
 std::optional<auth::Entry> Request::authenticate() const {
@@ -80,11 +83,11 @@ std::optional<auth::Entry> Request::authenticate() const {
     return services_.known_keys.authenticate(keys_, ambiguous ? "" : secret.value_or(""), base::wall_now());
 }
 
-io::Task<void> Request::refuse_unrecorded(Refusal refusal) {
-    services_.metrics.reject(refusal.reason);
-    const RefusalFields fields{refusal, id()};
-    const std::string body = error_body(refusal);
-    const auto sent = co_await sink_.send(refusal.status_to_send(), fields.all(), body);
+io::Task<void> Request::refuse_unrecorded(BoxedRefusal refusal) {
+    services_.metrics.reject(refusal->reason);
+    const RefusalFields fields{*refusal, id()};
+    const std::string body = error_body(*refusal);
+    const auto sent = co_await sink_.send(refusal->status_to_send(), fields.all(), body);
     static_cast<void>(sent);
 }
 
@@ -107,16 +110,16 @@ io::Task<void> Request::serve(Settlement& settlement) {
     settlement.refused({.reason = Reason::internal_error, .message = ""});
     if (services_.draining) {
         sink_.close_after();
-        co_return co_await refuse(settlement, shutting_down());
+        return refuse(settlement, boxed(shutting_down()));
     }
     auto operation = route(source_.head());
-    if (!operation) co_return co_await refuse(settlement, std::move(operation).error());
+    if (!operation) return refuse(settlement, boxed(std::move(operation).error()));
     if (const auto* generate_operation = std::get_if<Generate>(&*operation))
-        co_return co_await generate(settlement, *generate_operation);
-    co_await list_models(settlement, *operation);
+        return generate(settlement, *generate_operation);
+    return list_models(settlement, *std::move(operation));
 }
 
-io::Task<void> Request::list_models(Settlement& settlement, const Operation& operation) {
+io::Task<void> Request::list_models(Settlement& settlement, Operation operation) {
     const auto& tenant = *snapshot_->tenants[entry_->tenant].config;
     std::vector<ModelCard> cards;
     for (const auto& alias : snapshot_->config.aliases)
@@ -124,11 +127,12 @@ io::Task<void> Request::list_models(Settlement& settlement, const Operation& ope
     std::string body;
     if (const auto* wanted = std::get_if<ShowModel>(&operation)) {
         const auto* alias = snapshot_->config.aliases.find(wanted->id);
-        if (alias == nullptr || !tenant.may_use(alias->name))
-            co_return co_await refuse(settlement,
-                                      {.reason = Reason::model_not_found,
-                                       .message = "There is no such model for your key; see GET /v1/models.",
-                                       .param = "model"});
+        if (alias == nullptr || !tenant.may_use(alias->name)) {
+            auto refusal = boxed({.reason = Reason::model_not_found,
+                                  .message = "There is no such model for your key; see GET /v1/models.",
+                                  .param = "model"});
+            co_return co_await refuse(settlement, std::move(refusal));
+        }
         body = model_json({wanted->id, alias->context_tokens});
     } else {
         body = model_list_json(cards);
@@ -144,47 +148,70 @@ io::Task<void> Request::list_models(Settlement& settlement, const Operation& ope
     settlement.delivered();
 }
 
-Request::Stage<void> Request::check_media_type() const {
+BoxedRefusal Request::check_media_type() const {
     const auto type = source_.head().fields.find("content-type");
-    if (!type || http::media_type_is(*type, "application/json")) return {};
-    return std::unexpected{Refusal{.reason = Reason::unsupported_media_type,
-                                   .message = "The body must be JSON: send 'Content-Type: application/json'."}};
+    if (!type || http::media_type_is(*type, "application/json")) return nullptr;
+    return boxed({.reason = Reason::unsupported_media_type,
+                  .message = "The body must be JSON: send 'Content-Type: application/json'."});
+}
+
+io::Task<bool> Request::read_body(Settlement& settlement) {
+    auto refusal = check_media_type();
+    if (refusal) {
+        co_await refuse(settlement, std::move(refusal));
+        co_return false;
+    }
+    auto body = co_await source_.read_body();
+    if (body) {
+        body_ = *std::move(body);
+        settlement.moments.last_request_byte = source_.last_byte_at();
+        settlement.record.prompt_bytes = body_.size();
+        co_return true;
+    }
+    if (body.error().fault == http::Fault::client_closed && source_.client_gone().fired()) {
+        settlement.client_closed(0);
+        co_return false;
+    }
+    sink_.close_after();
+    refusal = boxed(body_refusal(body.error()));
+    co_await refuse(settlement, std::move(refusal));
+    co_return false;
+}
+
+Selection Request::select_pools(Settlement& settlement, model::Endpoint endpoint, const Inspected& inspected) {
+    auto& record = settlement.record;
+    record.stream = inspected.stream;
+    record.features = inspected.features;
+    record.max_tokens = inspected.max_tokens;
+    record.temperature_class = text_of(inspected.temperature);
+    auto selection = select(*snapshot_, snapshot_->tenants[entry_->tenant],
+                            {.inspected = inspected, .endpoint = endpoint}, record.decision);
+    if (selection.alias != nullptr) record.alias = selection.alias->config->name;
+    record.policy_outcome = selection.policy_outcome;
+    return selection;
 }
 
 io::Task<void> Request::generate(Settlement& settlement, Generate operation) {
-    const auto endpoint = operation.endpoint;
     path_ = operation.path;
-    auto& record = settlement.record;
-    record.endpoint = endpoint;
-    auto media_type = check_media_type();
-    if (!media_type) co_return co_await refuse(settlement, std::move(media_type).error());
-    auto body = co_await source_.read_body();
-    if (!body) {
-        if (body.error().fault == http::Fault::client_closed && source_.client_gone().fired())
-            co_return settlement.client_closed(0);
-        sink_.close_after();
-        co_return co_await refuse(settlement, body_refusal(body.error()));
+    settlement.record.endpoint = operation.endpoint;
+    const bool has_body = co_await read_body(settlement);
+    if (!has_body) co_return;
+    auto inspected = services_.inspector.inspect(body_, operation.endpoint);
+    BoxedRefusal refusal;
+    Selection selection;
+    if (inspected) {
+        selection = select_pools(settlement, operation.endpoint, *inspected);
+        refusal = std::move(selection.refusal);
+    } else {
+        refusal = boxed(refusal_of(std::move(inspected).error()));
     }
-    body_ = *std::move(body);
-    settlement.moments.last_request_byte = source_.last_byte_at();
-    record.prompt_bytes = body_.size();
-    auto inspected = services_.inspector.inspect(body_, endpoint);
-    if (!inspected) co_return co_await refuse(settlement, refusal_of(std::move(inspected).error()));
-    record.stream = inspected->stream;
-    record.features = inspected->features;
-    record.max_tokens = inspected->max_tokens;
-    record.temperature_class = text_of(inspected->temperature);
-    auto selection = select(*snapshot_, snapshot_->tenants[entry_->tenant],
-                            {.inspected = *inspected, .endpoint = endpoint}, record.decision);
-    if (selection.alias != nullptr) record.alias = selection.alias->config->name;
-    record.policy_outcome = selection.policy_outcome;
-    if (selection.refusal) co_return co_await refuse(settlement, *std::move(selection.refusal));
+    if (refusal) co_return co_await refuse(settlement, std::move(refusal));
     co_await dispatch(settlement, selection, *inspected);
 }
 
 // The one way to turn a request down after authentication.
-io::Task<void> Request::refuse(Settlement& settlement, Refusal refusal, Outcome outcome) {
-    settlement.refused(refusal, outcome);
+io::Task<void> Request::refuse(Settlement& settlement, BoxedRefusal refusal, Outcome outcome) {
+    settlement.refused(*refusal, outcome);
     const auto& record = settlement.record;
     const std::string timing =
         telemetry::server_timing(telemetry::split_time(settlement.moments, base::monotonic_now()));
@@ -192,10 +219,10 @@ io::Task<void> Request::refuse(Settlement& settlement, Refusal refusal, Outcome 
     const std::string decision = debug ? decision_text(record.decision) : std::string{};
     Handling handling{.server_timing = timing};
     if (debug) handling = {timing, record.pool, record.replica, decision};
-    const RefusalFields fields{refusal, id(), handling};
-    const std::string body = error_body(refusal);
+    const RefusalFields fields{*refusal, id(), handling};
+    const std::string body = error_body(*refusal);
     settlement.write_end();
-    const auto sent = co_await sink_.send(refusal.status_to_send(), fields.all(), body);
+    const auto sent = co_await sink_.send(refusal->status_to_send(), fields.all(), body);
     if (!sent) co_return settlement.client_closed(0);
     settlement.delivered();
 }

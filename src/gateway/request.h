@@ -16,7 +16,6 @@
 #include "routing/choice.h"
 
 #include <array>
-#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,27 +33,30 @@ public:
     [[nodiscard]] io::Task<void> run();
 
 private:
-    template <class T>
-    using Stage = std::expected<T, Refusal>;
-
     [[nodiscard]] std::string_view id() const noexcept { return {id_.data(), id_.size()}; }
     [[nodiscard]] std::optional<auth::Entry> authenticate() const;
     // A refusal of a request that leaves no record.
-    io::Task<void> refuse_unrecorded(Refusal refusal);
+    io::Task<void> refuse_unrecorded(BoxedRefusal refusal);
     io::Task<void> serve(Settlement& settlement);
-    io::Task<void> list_models(Settlement& settlement, const Operation& operation);
+    io::Task<void> list_models(Settlement& settlement, Operation operation);
     io::Task<void> generate(Settlement& settlement, Generate operation);
 
-    [[nodiscard]] Stage<void> check_media_type() const;
+    [[nodiscard]] BoxedRefusal check_media_type() const;
+    // False = the answer is made: refused, or nobody is there to get one.
+    io::Task<bool> read_body(Settlement& settlement);
+    // What is wanted of whom; a refusal is in the selection.
+    [[nodiscard]] Selection select_pools(Settlement& settlement, model::Endpoint endpoint, const Inspected& inspected);
     void keep_of_head(Settlement& settlement);
     [[nodiscard]] std::optional<routing::Choice> choose(const Selection& selection);
     // Attempts until one answers, the budget is used up, or no replica is left to try.
     io::Task<void> dispatch(Settlement& settlement, const Selection& selection, const Inspected& inspected);
-    io::Task<AttemptResult> try_replica(Settlement& settlement, const Alias& alias, const Inspected& inspected,
-                                        const routing::Choice& choice, const routing::Eligibility& eligibility);
-    io::Task<AttemptResult> attempt(Settlement& settlement, AttemptPlan plan);
+    struct Try;
+    [[nodiscard]] std::unique_ptr<Try> prepare(Settlement& settlement, const Selection& selection,
+                                               const Inspected& inspected, const routing::Choice& choice);
+    [[nodiscard]] std::unique_ptr<Attempt> begin_attempt(Settlement& settlement, Try& attempted);
     void note_choice(Settlement& settlement, const AliasMember& member, const routing::Choice& choice);
-    io::Task<void> refuse(Settlement& settlement, Refusal refusal, model::Outcome outcome = model::Outcome::refused);
+    io::Task<void> refuse(Settlement& settlement, BoxedRefusal refusal,
+                          model::Outcome outcome = model::Outcome::refused);
 
     Services& services_;
     http::RequestSource& source_;

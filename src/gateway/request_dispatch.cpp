@@ -56,25 +56,47 @@ std::optional<routing::Choice> Request::choose(const Selection& selection) {
                            {.first = services_.random(), .second = services_.random(), .tie = services_.random()});
 }
 
+// What the attempts at one replica share; one allocation, so that the request's frame stays small.
+struct Request::Try {
+    Try(routing::Lease taken, std::string_view body, const Inspected& inspected, const AliasMember& member,
+        bool needs_include_usage)
+        : lease{std::move(taken)}, request_body{body, inspected, member.served_model_json, needs_include_usage} {}
+
+    routing::Lease lease;
+    UpstreamBody request_body;
+    std::string decision;
+    std::string request_head;
+    AttemptPlan plan;
+};
+
 io::Task<void> Request::dispatch(Settlement& settlement, const Selection& selection, const Inspected& inspected) {
-    const Alias& alias = *selection.alias;
-    AttemptResult last{.outcome = model::AttemptOutcome::failed, .refusal = std::nullopt, .answered = false};
+    AttemptResult last{.outcome = model::AttemptOutcome::failed, .refusal = nullptr, .answered = false};
     std::uint32_t budget = 1;
     for (std::uint32_t used = 0; used < budget; ++used) {
         const auto choice = choose(selection);
         if (!choice) {
-            if (attempts_ == 0) last.refusal = no_replica_left(alias);
+            if (attempts_ == 0) last.refusal = boxed(no_replica_left(*selection.alias));
             break;
         }
-        budget = std::max(budget, snapshot_->pools[choice->pool].config->retries.attempts);
-        last = co_await try_replica(settlement, alias, inspected, *choice, selection.eligibility);
+        const auto& pool = snapshot_->pools[choice->pool];
+        budget = std::max(budget, pool.config->retries.attempts);
+        const auto attempted = prepare(settlement, selection, inspected, *choice);
+        bool again = true;  // a reused connection that died costs nothing: once more, on a fresh one
+        while (again) {
+            const auto attempt = begin_attempt(settlement, *attempted);
+            last = co_await attempt->run();
+            settlement.attempt_ended(last.outcome, base::monotonic_now());
+            again = last.outcome == model::AttemptOutcome::stale_connection && !attempted->plan.fresh_connection;
+            attempted->plan.fresh_connection = true;
+        }
+        if (last.outcome == model::AttemptOutcome::ok) learn_prompt(settlement.record, inspected, *pool.prompts);
         if (last.outcome == model::AttemptOutcome::client_closed)
             co_return settlement.client_closed(sink_.begun() ? 200 : 0);
         if (last.answered) co_return;
         if (!another_may_help(last)) break;
     }
     const bool rejected = last.outcome == model::AttemptOutcome::rejected;
-    co_await refuse(settlement, *std::move(last.refusal),
+    co_await refuse(settlement, std::move(last.refusal),
                     rejected || attempts_ == 0 ? Outcome::refused : Outcome::upstream_failed);
 }
 
@@ -91,51 +113,46 @@ void Request::note_choice(Settlement& settlement, const AliasMember& member, con
     record.engine_version = engine_version_;
 }
 
-io::Task<AttemptResult> Request::try_replica(Settlement& settlement, const Alias& alias, const Inspected& inspected,
-                                             const routing::Choice& choice, const routing::Eligibility& eligibility) {
+std::unique_ptr<Request::Try> Request::prepare(Settlement& settlement, const Selection& selection,
+                                               const Inspected& inspected, const routing::Choice& choice) {
+    const Alias& alias = *selection.alias;
     const auto& pool = snapshot_->pools[choice.pool];
     const auto& replica = pool.replicas[choice.replica];
     const auto member = std::ranges::find(alias.members, choice.pool, &AliasMember::pool);
+    auto& record = settlement.record;
     note_choice(settlement, *member, choice);
     tried_.push_back(replica.slot.get());
-    const auto lease = replica.slot->acquire();
-    settlement.record.decision.inflight_at_dispatch = lease.before();
-
-    const UpstreamBody upstream_body{body_, inspected, member->served_model_json, pool.adapter->needs_include_usage};
+    auto made =
+        std::make_unique<Try>(replica.slot->acquire(), body_, inspected, *member, pool.adapter->needs_include_usage);
+    record.decision.inflight_at_dispatch = made->lease.before();
+    const bool debug = record.caller.permissions.contains(model::Permission::debug);
+    if (debug) made->decision = decision_text(record.decision) + context_note(selection.eligibility, choice.pool);
     auto allowed = alias.config->client_timeout;
     if (client_timeout_) allowed = std::min(allowed, *client_timeout_);
-    const bool debug = settlement.record.caller.permissions.contains(model::Permission::debug);
-    const std::string decision =
-        debug ? decision_text(settlement.record.decision) + context_note(eligibility, choice.pool) : "";
-    AttemptPlan plan{.pool = &pool,
-                     .replica = &replica,
-                     .alias = &alias,
-                     .request_head = {},
-                     .request_body = &upstream_body.slices(),
-                     .body_storage = &body_,
-                     .hide_usage_event = upstream_body.added_usage(),
-                     .choices = inspected.choices,
-                     .stream = inspected.stream,
-                     .debug = debug,
-                     .fresh_connection = false,
-                     .total_deadline = settlement.moments.last_request_byte + allowed,
-                     .request_id = id(),
-                     .response_limit_bytes = snapshot_->config.server.limits.response_body_bytes,
-                     .decision = decision};
-    sink_.finish_by(plan.total_deadline);
-    auto result = co_await attempt(settlement, plan);
-    if (result.outcome == model::AttemptOutcome::stale_connection) {
-        plan.fresh_connection = true;
-        result = co_await attempt(settlement, plan);
-    }
-    if (result.outcome == model::AttemptOutcome::ok) learn_prompt(settlement.record, inspected, *pool.prompts);
-    co_return result;
+    made->plan = {.pool = &pool,
+                  .replica = &replica,
+                  .alias = &alias,
+                  .request_head = {},
+                  .request_body = &made->request_body.slices(),
+                  .body_storage = &body_,
+                  .hide_usage_event = made->request_body.added_usage(),
+                  .choices = inspected.choices,
+                  .stream = inspected.stream,
+                  .debug = debug,
+                  .fresh_connection = false,
+                  .total_deadline = settlement.moments.last_request_byte + allowed,
+                  .request_id = id(),
+                  .response_limit_bytes = snapshot_->config.server.limits.response_body_bytes,
+                  .decision = made->decision};
+    sink_.finish_by(made->plan.total_deadline);
+    return made;
 }
 
-io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan plan) {
-    const std::string engine_request_id = std::string{id()}.append("-").append(std::to_string(++attempts_));
+std::unique_ptr<Attempt> Request::begin_attempt(Settlement& settlement, Try& attempted) {
+    auto& plan = attempted.plan;
+    std::string engine_request_id = std::string{id()}.append("-").append(std::to_string(++attempts_));
     const std::string span = forwarded_.trace ? fmt::format("{:016x}", services_.random() | 1U) : "";
-    const std::string head = upstream_head({.path = path_,
+    attempted.request_head = upstream_head({.path = path_,
                                             .authority = plan.replica->origin.authority,
                                             .credential = plan.pool->config->credential.reveal(),
                                             .request_id = engine_request_id,
@@ -143,18 +160,15 @@ io::Task<AttemptResult> Request::attempt(Settlement& settlement, AttemptPlan pla
                                             .stream = plan.stream,
                                             .body_bytes = total_bytes(*plan.request_body)},
                                            forwarded_);
-    plan.request_head = head;
+    plan.request_head = attempted.request_head;
     settlement.record.attempts.push_back({.pool = plan.pool->config->name,
                                           .replica = plan.replica->url,
-                                          .engine_request_id = engine_request_id,
+                                          .engine_request_id = std::move(engine_request_id),
                                           .outcome = model::AttemptOutcome::failed,
                                           .duration_ms = 0,
                                           .prompt_tokens = std::nullopt,
                                           .completion_tokens = std::nullopt});
-    Attempt try_once{services_, settlement, source_, sink_, plan};
-    auto result = co_await try_once.run();
-    settlement.attempt_ended(result.outcome, base::monotonic_now());
-    co_return result;
+    return std::make_unique<Attempt>(services_, settlement, source_, sink_, plan);
 }
 
 }  // namespace weir::gateway

@@ -13,17 +13,17 @@ namespace {
 using model::Reason;
 
 // What the alias's contract leaves out, whatever its pools can do.
-std::optional<Refusal> refused_by_contract(const Alias& alias, const Wanted& wanted) {
+BoxedRefusal refused_by_contract(const Alias& alias, const Wanted& wanted) {
     const auto& contract = *alias.config;
     if (!contract.endpoints.contains(wanted.endpoint))
-        return Refusal{.reason = Reason::endpoint_not_supported,
-                       .message = fmt::format("'{}' does not offer {}.", contract.name, path_of(wanted.endpoint)),
-                       .param = "model"};
+        return boxed({.reason = Reason::endpoint_not_supported,
+                      .message = fmt::format("'{}' does not offer {}.", contract.name, path_of(wanted.endpoint)),
+                      .param = "model"});
     if (wanted.inspected.stream && !contract.streaming)
-        return Refusal{.reason = Reason::unsupported_parameter,
-                       .message = fmt::format("'{}' does not stream; leave 'stream' out.", contract.name),
-                       .param = "stream"};
-    return std::nullopt;
+        return boxed({.reason = Reason::unsupported_parameter,
+                      .message = fmt::format("'{}' does not stream; leave 'stream' out.", contract.name),
+                      .param = "stream"});
+    return nullptr;
 }
 
 routing::RequestFacts facts_of(const Wanted& wanted) {
@@ -80,9 +80,9 @@ Selection select(const Snapshot& snapshot, const Tenant& tenant, const Wanted& w
     const Alias* alias = snapshot.find_alias(wanted.inspected.model);
     // An alias the caller may not use looks like one that does not exist.
     if (alias == nullptr || !tenant.config->may_use(alias->config->name)) {
-        selection.refusal = Refusal{.reason = Reason::model_not_found,
-                                    .message = "There is no such model for your key; see GET /v1/models.",
-                                    .param = "model"};
+        selection.refusal = boxed({.reason = Reason::model_not_found,
+                                   .message = "There is no such model for your key; see GET /v1/models.",
+                                   .param = "model"});
         return selection;
     }
     selection.alias = alias;
@@ -95,8 +95,9 @@ Selection select(const Snapshot& snapshot, const Tenant& tenant, const Wanted& w
     const auto refused = routing::refusal_of(selection.eligibility);
     if (refused.reason == Reason::region_not_allowed || refused.reason == Reason::data_policy_not_allowed)
         selection.policy_outcome = model::name_of(refused.reason);
-    selection.refusal = Refusal{
-        .reason = refused.reason, .message = refusal_message(refused, *alias), .param = std::string{refused.parameter}};
+    selection.refusal = boxed({.reason = refused.reason,
+                               .message = refusal_message(refused, *alias),
+                               .param = std::string{refused.parameter}});
     return selection;
 }
 

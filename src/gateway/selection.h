@@ -27,7 +27,7 @@ struct Selection {
     const Alias* alias = nullptr;  // as soon as the name is one that the tenant may use
     routing::Eligibility eligibility;
     std::string_view policy_outcome;  // "" before eligibility; "allowed", or the refusing reason
-    std::optional<Refusal> refusal;   // absent = at least one pool is eligible
+    BoxedRefusal refusal;             // absent = at least one pool is eligible
 };
 
 // The verdict on each pool goes into `decision` too, which is the record's.
