@@ -57,7 +57,7 @@ std::int64_t place_of(const model::RequestRecord& record, unsigned tries) {
     constexpr std::size_t spread_ns = 1'000'000;
     const std::int64_t time = record.time.time_since_epoch().count();
     if (tries < neighbours) return time + tries;
-    const auto mixed = std::hash<std::string>{}(record.request_id) * (2 * tries + 1);
+    const auto mixed = std::hash<std::string_view>{}(record.request_id) * (2 * tries + 1);
     return time + static_cast<std::int64_t>((mixed >> 20U) % spread_ns);
 }
 
