@@ -58,11 +58,11 @@ std::optional<routing::Choice> Request::choose(const Selection& selection) {
 
 // What the attempts at one replica share; one allocation, so that the request's frame stays small.
 struct Request::Try {
-    Try(routing::Lease taken, std::string_view body, const Inspected& inspected, const AliasMember& member,
+    Try(routing::InFlight taken, std::string_view body, const Inspected& inspected, const AliasMember& member,
         bool needs_include_usage)
         : lease{std::move(taken)}, request_body{body, inspected, member.served_model_json, needs_include_usage} {}
 
-    routing::Lease lease;
+    routing::InFlight lease;
     UpstreamBody request_body;
     std::string decision;
     std::string request_head;
