@@ -29,6 +29,7 @@ class Explainer {
 public:
     Explainer(const Tables& tables, const Question& question, const Present& present)
         : snapshot_{*tables.snapshot}, keys_{*tables.keys}, question_{question}, present_{present} {
+        out_.tables = tables;
         out_.config_version = snapshot_.config.version_hash;
         out_.live = present.live;
         out_.endpoint = question.endpoint;
@@ -139,11 +140,10 @@ private:
             ExplainedPool told{.pool = pool.config->name, .arm = member.arm(), .order = member.order};
             if (verdicts[i].reason) {
                 told.reason = model::text_of(*verdicts[i].reason, verdicts[i].parameter);
-                told.advice = model::advice_on(*verdicts[i].reason,
-                                               {.alias = out_.alias,
-                                                .pool = told.pool,
-                                                .tenant = out_.caller ? std::string_view{out_.caller->tenant} : "",
-                                                .parameter = verdicts[i].parameter});
+                told.advice = model::advice_on(*verdicts[i].reason, {.alias = out_.alias,
+                                                                     .pool = told.pool,
+                                                                     .tenant = out_.caller ? out_.caller->tenant : "",
+                                                                     .parameter = verdicts[i].parameter});
             }
             for (const auto& replica : pool.replicas)
                 told.replicas.push_back({.url = replica.url,

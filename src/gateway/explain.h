@@ -61,7 +61,8 @@ struct ExplainedChoice {
 };
 
 struct Explanation {
-    std::string config_version;
+    Tables tables;  // keeps what the texts below are views of
+    std::string_view config_version;
     bool live = false;
     std::optional<model::Caller> caller;  // absent = nobody in particular: no tenant's policy applies
     model::Endpoint endpoint{};

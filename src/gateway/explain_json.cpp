@@ -32,7 +32,7 @@ void write_caller(JsonWriter& json, const model::Caller& caller) {
         std::pair{model::Permission::debug, "debug"}, std::pair{model::Permission::priority, "priority"},
         std::pair{model::Permission::workload, "workload"}, std::pair{model::Permission::cohort, "cohort"}};
     json.begin_object();
-    json.member("tenant", std::string_view{caller.tenant}).member("key", std::string_view{caller.key});
+    json.member("tenant", caller.tenant).member("key", caller.key);
     text_or_null(json, "team", caller.team);
     text_or_null(json, "application", caller.application);
     text_or_null(json, "workload", caller.workload);
@@ -66,7 +66,7 @@ void write_refusal(JsonWriter& json, const Refusal& refusal, std::string_view ad
 
 void write_choice(JsonWriter& json, const Explanation& explanation) {
     const auto& choice = *explanation.choice;
-    json.begin_object().member("chosen_by", std::string_view{explanation.decision.chosen_by});
+    json.begin_object().member("chosen_by", explanation.decision.chosen_by);
     json.member("order", choice.order).member("over_limit", choice.over_limit);
     json.key("arms").begin_object().member("baseline", choice.baseline_share);
     json.member("candidate", std::max(0.0, 1 - choice.baseline_share)).end_object();
@@ -82,7 +82,7 @@ void write_decision(JsonWriter& json, const model::DecisionRecord& decision) {
     for (const auto& excluded : decision.excluded)
         json.member(excluded.pool, std::string_view{model::text_of(excluded.reason, excluded.parameter)});
     json.end_object();
-    if (!decision.chosen_by.empty()) json.member("chosen_by", std::string_view{decision.chosen_by});
+    if (!decision.chosen_by.empty()) json.member("chosen_by", decision.chosen_by);
     if (decision.score) json.member("score", *decision.score);
     json.end_object();
 }
@@ -111,7 +111,7 @@ std::string to_json(const Explanation& explanation) {
     JsonWriter json;
     json.begin_object().member("outcome", explanation.served() ? "served" : "refused");
     json.member("signals", explanation.live ? "live" : "none");
-    json.member("config_version", std::string_view{explanation.config_version}).key("caller");
+    json.member("config_version", explanation.config_version).key("caller");
     if (explanation.caller)
         write_caller(json, *explanation.caller);
     else

@@ -11,6 +11,7 @@
 
 namespace weir::gateway {
 
+// Its texts are views of the table.
 struct NamedKey {
     auth::Entry entry;
     bool alive = true;   // neither expired nor taken away

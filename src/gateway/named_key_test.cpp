@@ -19,7 +19,7 @@ auth::KeyTable table(const Keys& configured, const Keys& changed = {}, const Key
 
 std::string error_of(const auth::KeyTable& keys, std::string_view name) {
     const auto found = find_named_key(keys, name, noon);
-    return found ? "found " + found->entry.caller.key : found.error().message();
+    return found ? "found " + std::string{found->entry.caller.key} : found.error().message();
 }
 
 TEST(NamedKey, IsFoundInEveryLayerWithWhatTheConfigurationSaysOfIt) {
