@@ -290,6 +290,21 @@ test('exit codes: usage is 2, the environment 3', async () => {
   await expectExit(weir(['explain', '--help']), 0, /--request/);
 });
 
+test('other endpoints are explained by their own rules', async () => {
+  const body = { model: 'elsewhere', prompt: 'Hi', echo: true };
+  const response = await gateway.send({ target: '/v1/completions', body: JSON.stringify(body), key: secrets.plain });
+  const { decision } = await gateway.recordOf(response.header('x-request-id'));
+  for (const ask of [live, offline]) {
+    const { stdout } = await ask(body, '--endpoint', 'completions', '--format', 'json', '--key', 'plain');
+    const told = JSON.parse(stdout);
+    checkShape(told);
+    assert.deepEqual([told.outcome, told.request.endpoint, told.request.features], ['served', 'completions', ['echo']]);
+    assert.deepEqual([told.decision.eligible, told.decision.excluded], [decision.eligible, decision.excluded]);
+    const chat = JSON.parse((await ask(body, '--format', 'json', '--key', 'plain')).stdout);
+    assert.equal(chat.refusal.reason, 'endpoint_not_supported');
+  }
+});
+
 test('an endpoint that this version does not walk is refused as its requests are', async () => {
   const body = JSON.stringify({ model: 'both', input: 'x' });
   const response = await gateway.send({ target: '/v1/rerank', body, key: secrets.plain });
