@@ -9,10 +9,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace weir::cli {
 
 enum class KeyAction : std::uint8_t { create, list, revoke, rotate };
@@ -39,9 +35,6 @@ struct KeyContext {
     std::FILE* err = stderr;
     base::WallTime now;
 };
-
-// Declares `weir key …`; parsing fills `options`. `options` outlives `app`. The subcommand that was made.
-CLI::App* add_key_command(CLI::App& app, KeyOptions& options);
 
 // 0 = done, 1 = refused, 2 = usage, 3 = the store cannot be reached or the secret could not be written.
 [[nodiscard]] int run_key(const KeyOptions& options, const KeyContext& context);

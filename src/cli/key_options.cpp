@@ -1,6 +1,4 @@
-#include "cli/key_command.h"
-
-#include <CLI/CLI.hpp>
+#include "cli/key_options.h"
 
 namespace weir::cli {
 

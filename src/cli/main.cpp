@@ -1,7 +1,7 @@
 #include "base/time.h"
 #include "cli/check_command.h"
 #include "cli/explain_command.h"
-#include "cli/key_command.h"
+#include "cli/key_options.h"
 #include "cli/serve_command.h"
 #include "cli/version_command.h"
 

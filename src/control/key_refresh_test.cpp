@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace weir::control {
@@ -203,6 +206,69 @@ TEST_F(KeyRefreshTest, OfManyUnknownTenantsAFewAreNamed) {
     start();
     EXPECT_EQ(reports_.size(), 11U);
     EXPECT_NE(reports_.back().find("90 more"), std::string::npos) << reports_.back();
+}
+
+// Another change at each look.
+class RestlessFeed final : public ports::KeyFeed {
+public:
+    base::Result<std::int64_t> version() override { return ++version_; }
+    base::Result<std::int64_t> read(std::int64_t, const std::function<void(const model::KeyRow&)>& row) override {
+        const auto name = std::to_string(version_ % 10);
+        row({.digest = base::sha256("sk-" + name),
+             .name = name,
+             .scope = {.tenant = "acme"},
+             .revoked = version_ % 3 == 0});
+        return version_;
+    }
+
+private:
+    std::int64_t version_ = 0;
+};
+
+// For ThreadSanitizer too: refreshes, reloads and readers at once; each table fits the configuration that is in force.
+TEST(KeyRefreshThreads, ATableNeverFitsAnotherConfigurationThanTheOneInForce) {
+    constexpr int rounds = 200;
+    KeyRefresh refresh{
+        {.open_feed = [] { return base::Result<std::unique_ptr<ports::KeyFeed>>{std::make_unique<RestlessFeed>()}; },
+         .report = [](std::string_view) {}}};
+    const auto binder = [](std::uint32_t tenant) {
+        return [tenant](const model::KeyScope&) { return Binding{.tenant = tenant}; };
+    };
+    std::mutex mutex;
+    auto published = refresh.load(file_keys("file"), binder(0)).value();
+    std::uint32_t in_force = 0;  // both written while KeyRefresh publishes, so by one thread at a time
+    int misfits = 0;
+    const auto publish = [&](auth::KeyRegistry::Table table) {
+        const std::scoped_lock lock{mutex};
+        published = std::move(table);
+        const auto entry = published->authenticate("sk-file", noon);
+        if (!entry || entry->tenant != in_force) ++misfits;
+    };
+    refresh.publish_to(publish);
+    std::atomic<bool> done{false};
+    {
+        const std::jthread reader{[&] {
+            while (!done) {
+                const auto table = [&] {
+                    const std::scoped_lock lock{mutex};
+                    return published;
+                }();
+                for (int i = 0; i < 10; ++i)
+                    static_cast<void>(table->authenticate("sk-" + std::to_string(i), noon));
+            }
+        }};
+        const std::jthread reloads{[&] {
+            for (std::uint32_t i = 1; i <= rounds; ++i)
+                refresh.reconfigure(file_keys("file"), binder(i), [&, i](auth::KeyRegistry::Table table) {
+                    in_force = i;
+                    publish(std::move(table));
+                });
+        }};
+        for (int i = 0; i < rounds; ++i)
+            refresh.refresh();
+        done = true;
+    }
+    EXPECT_EQ(misfits, 0);
 }
 
 }  // namespace
