@@ -5,6 +5,7 @@
 #include "cli/admin_client.h"
 #include "cli/explain_text.h"
 #include "config/config.h"
+#include "engine/contract_facts.h"
 #include "gateway/caller_keys.h"
 #include "gateway/explain.h"
 #include "routing/replica_table.h"
