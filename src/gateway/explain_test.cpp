@@ -259,6 +259,19 @@ TEST(Explain, OrdersSpillAndGiveWay) {
     EXPECT_EQ(told.decision.score, 1);
 }
 
+TEST(Explain, SaysWhereAPromptMayNotFit) {
+    Fleet fleet;
+    fleet.plain.capabilities.context_tokens = 1000;
+    const auto tables = fleet.tables();
+    EXPECT_TRUE(explained(tables).notes.size() == 1) << "offline nothing is known of any pool";
+    const auto unknown = explained(tables, question(), true);
+    ASSERT_EQ(unknown.notes.size(), 1U);
+    EXPECT_TRUE(holds(unknown.notes[0], "the context of plain is not certain")) << unknown.notes[0];
+    EXPECT_TRUE(unknown.served());
+    tables.snapshot->pools[0].prompts->note(routing::PromptKind::chat, {.tokens = 20, .bytes = 60});
+    EXPECT_TRUE(explained(tables, question(), true).notes.empty());
+}
+
 TEST(Explain, WhoAsks) {
     Fleet fleet;
     EXPECT_EQ(explained(fleet.tables()).caller->key, "one");  // the only one

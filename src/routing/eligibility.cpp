@@ -70,9 +70,11 @@ Check check_parameters(const AliasPool& pool, const RequestFacts& request, const
                     Ineligible::parameter_unreliable);
 }
 
+// Where no size is known there is nothing to exceed, and nothing to ask.
 ContextFit fit_of(const AliasPool& pool, const RequestFacts& request, const ContractFacts& contract) noexcept {
-    return context_fit(request, smaller(pool.facts->context_tokens, contract.context_tokens),
-                       pool.state.prompt_overhead_tokens);
+    const auto context_tokens = smaller(pool.facts->context_tokens, contract.context_tokens);
+    if (!context_tokens) return ContextFit::fits;
+    return context_fit(request, context_tokens, pool.state.prompt_overhead_tokens);
 }
 
 Check check_context_and_policy(const AliasPool& pool, const RequestFacts& request, const ContractFacts& contract,
