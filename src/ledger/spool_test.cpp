@@ -64,10 +64,11 @@ TEST_F(SpoolTest, EveryRequestThatIsLetInHasRoomForItsEnds) {
     begin(options(), 1, 12);
     auto large = record_of("x");
     for (auto* text : {&large.alias, &large.pool, &large.replica, &large.region, &large.engine_version,
-                       &large.assigned_arm, &large.policy_outcome, &large.finish_reason, &large.spec.source})
-        *text = std::string(600, 'y');
+                       &large.assigned_arm, &large.policy_outcome, &large.spec.source})
+        *text = telemetry::test::kept(std::string(600, 'y'));
+    large.finish_reason = std::string(600, 'y');
     for (int i = 0; i < 500; ++i)
-        large.decision.eligible.push_back("pool-" + std::to_string(i));
+        large.decision.eligible.push_back(telemetry::test::kept("pool-" + std::to_string(i)));
     std::map<std::string, Ticket> open;
     std::size_t begun = 0;
     for (int i = 0; i < 100'000; ++i) {
@@ -76,7 +77,7 @@ TEST_F(SpoolTest, EveryRequestThatIsLetInHasRoomForItsEnds) {
         const auto ticket = spool().begin(record);
         if (!ticket.open()) break;
         ++begun;
-        open.emplace(record.request_id, ticket);
+        open.emplace(std::string{record.request_id}, ticket);
         // Some end early, in any order.
         if (random.below(3) != 0) continue;
         const auto chosen = open.begin();

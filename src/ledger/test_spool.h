@@ -30,7 +30,7 @@ inline std::vector<std::string> texts_of(const std::vector<Ready>& ready) {
         model::RequestRecord record;
         EXPECT_TRUE(telemetry::decode_record(one.payload, record));
         const auto outcome = one.interrupted ? model::Outcome::interrupted : record.outcome;
-        texts.push_back(record.request_id + " " + std::string{model::name_of(outcome)});
+        texts.push_back(std::string{record.request_id} + " " + std::string{model::name_of(outcome)});
     }
     std::ranges::sort(texts);
     return texts;

@@ -5,15 +5,18 @@
 
 #include <chrono>
 #include <deque>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace weir::telemetry::test {
 
-// Owns a text for a record's view, until the test program ends.
+// Owns a text for a record's view, until the test program ends. Any thread.
 inline std::string_view kept(std::string text) {
+    static std::mutex mutex;
     static std::deque<std::string> texts;
+    const std::scoped_lock lock{mutex};
     return texts.emplace_back(std::move(text));
 }
 
