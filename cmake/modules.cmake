@@ -88,6 +88,7 @@ function(weir_add_unit_tests name directory view)
   target_include_directories(${name}_test PRIVATE ${view})
   target_compile_definitions(${name}_test PRIVATE WEIR_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   target_link_libraries(${name}_test PRIVATE weir_${name} GTest::gmock_main)
+  target_link_options(${name}_test PRIVATE -fno-lto)
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test)
   gtest_discover_tests(${name}_test
     TEST_PREFIX ${name}.

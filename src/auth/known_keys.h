@@ -30,7 +30,7 @@ public:
 
 private:
     static constexpr std::size_t slot_count = 1024;  // callers of one worker at a time; more only cost the hash
-    using Tag = std::array<std::uint8_t, 16>;
+    using Tag = std::array<std::uint64_t, 2>;
     struct Slot {
         Tag tag{};
         KeyTable::Place place;  // without a layer: free

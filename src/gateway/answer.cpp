@@ -28,16 +28,6 @@ std::string_view trimmed(std::string_view token) {
     return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
-// The name of a member, which few engines ever write with an escape; returns false where the JSON breaks.
-bool name_of(json::field& field, std::string_view& name) {
-    const char* const begin = field.key().raw();
-    const char* end = begin;
-    while (*end != '"' && *end != '\\')
-        ++end;  // the parser has found the closing quote already
-    name = {begin, end};
-    return *end == '"' || !field.unescaped_key().get(name);
-}
-
 // Calls `visit(name, value)` for each member; stops quietly where the JSON breaks.
 template <class Visit>
 bool for_each_member(json::value value, Visit visit) {
@@ -46,7 +36,7 @@ bool for_each_member(json::value value, Visit visit) {
     for (auto element : object) {
         json::field field;
         std::string_view name;
-        if (std::move(element).get(field) || !name_of(field, name)) return false;
+        if (std::move(element).get(field) || field.unescaped_key().get(name)) return false;
         visit(name, field.value());
     }
     return true;
@@ -258,7 +248,7 @@ struct AnswerReader::State {
             std::string_view name;
             if (std::move(element).get(field)) return false;
             const auto begin = static_cast<std::size_t>(field.key().raw() - text.data()) - 1;
-            if (!name_of(field, name)) return false;
+            if (field.unescaped_key().get(name)) return false;
             members.push_back({begin, std::ranges::find(policy.private_members, name) != policy.private_members.end()});
             const json::value value = field.value();
             if (name == "choices")

@@ -3,22 +3,20 @@
 #include <simdjson.h>
 
 #include <cassert>
-#include <cstdint>
 #include <cstring>
 
 namespace weir::gateway {
 
 namespace {
 
-constexpr std::uint64_t every_byte = 0x0101010101010101;
-constexpr std::uint64_t high_bits = every_byte * 0x80;
+// Sixteen bytes at once, in whatever the target has for it.
+using Sixteen = signed char __attribute__((vector_size(16)));
 
-// True when none of eight bytes ends or interrupts plain ASCII text: quote, backslash, control character, not ASCII.
-bool all_plain(std::uint64_t eight) noexcept {
-    const auto has_zero = [](std::uint64_t bytes) { return (bytes - every_byte) & ~bytes & high_bits; };
-    const std::uint64_t below_blank = (eight - every_byte * 0x20) & ~eight;
-    return ((below_blank | eight) & high_bits) == 0 && has_zero(eight ^ (every_byte * '"')) == 0 &&
-           has_zero(eight ^ (every_byte * '\\')) == 0;
+// True when none of the bytes ends or interrupts plain ASCII text: quote, backslash, control character, not ASCII
+// (which is negative as a signed char).
+bool all_plain(Sixteen bytes) noexcept {
+    const Sixteen special = (bytes < 0x20) | (bytes == '"') | (bytes == '\\');
+    return __builtin_reduce_or(special) == 0;
 }
 
 }  // namespace
@@ -28,9 +26,9 @@ std::optional<std::size_t> plain_string_bytes(std::string_view text, std::size_t
     const char* const end = text.data() + text.size();
     bool ascii = true;
     for (const char* next = begin; next < end; ++next) {
-        std::uint64_t eight = 0;
-        while (end - next >= 8 && (std::memcpy(&eight, next, sizeof eight), all_plain(eight)))
-            next += 8;
+        Sixteen bytes;
+        while (end - next >= 16 && (std::memcpy(&bytes, next, sizeof bytes), all_plain(bytes)))
+            next += 16;
         if (next == end) break;
         const auto byte = static_cast<unsigned char>(*next);
         if (byte == '"') {

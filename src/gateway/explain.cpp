@@ -140,9 +140,10 @@ private:
             ExplainedPool told{.pool = pool.config->name, .arm = member.arm(), .order = member.order};
             // Offline nothing has been learnt of any pool, and nothing would be said but that.
             if (present_.live && verdicts[i].eligible() && verdicts[i].context == routing::ContextFit::undecided)
-                out_.notes.push_back(fmt::format("Whether prompt and output fit the context of {} is not certain; it may "
-                                                 "serve the request, since only what surely does not fit is refused.",
-                                                 told.pool));
+                out_.notes.push_back(
+                    fmt::format("Whether prompt and output fit the context of {} is not certain; it may "
+                                "serve the request, since only what surely does not fit is refused.",
+                                told.pool));
             if (verdicts[i].reason) {
                 told.reason = model::text_of(*verdicts[i].reason, verdicts[i].parameter);
                 told.advice = model::advice_on(*verdicts[i].reason, {.alias = out_.alias,

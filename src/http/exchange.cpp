@@ -47,17 +47,27 @@ std::unexpected<base::Error> Exchange::State::failed(base::ErrorCode code, std::
     return failed(base::Error{code, connection->authority + ": " + std::string{message}});
 }
 
+// Nearly always the kernel takes everything at once.
 io::Task<base::Status> Exchange::State::send(std::span<const std::string_view> slices, io::Wait wait) {
     Gather gather{{.slices = slices}};
     std::array<iovec, 64> window;
+    if (gather.done() || have_head_) return io::Task<base::Status>::ended();
+    const auto filled = gather.fill(window);
+    if (!std::exchange(sent_any_, true)) {
+        const std::string_view first{static_cast<const char*>(filled[0].iov_base), filled[0].iov_len};
+        to_head_request_ = first.starts_with("HEAD ");
+    }
+    const auto count = connection->socket.try_writev(filled);
+    if (count && !count->would_block && filled.size() < window.size()) return io::Task<base::Status>::ended();
+    if (count) gather.advance(count->bytes);
+    return go_on_sending(gather, wait);
+}
+
+io::Task<base::Status> Exchange::State::go_on_sending(Gather gather, io::Wait wait) {
+    std::array<iovec, 64> window;
     io::Socket& socket = connection->socket;
     while (!gather.done() && !have_head_) {
-        const auto filled = gather.fill(window);
-        if (!std::exchange(sent_any_, true)) {
-            const std::string_view first{static_cast<const char*>(filled[0].iov_base), filled[0].iov_len};
-            to_head_request_ = first.starts_with("HEAD ");
-        }
-        const auto count = socket.try_writev(filled);
+        const auto count = socket.try_writev(gather.fill(window));
         if (count) gather.advance(count->bytes);
         if (count && !count->would_block) continue;
         if (count) {
@@ -157,16 +167,21 @@ base::Result<bool> Exchange::State::parse_head() {
 }
 
 io::Task<base::Result<BodyPart>> Exchange::State::read_body(io::Wait wait) {
+    using Read = io::Task<base::Result<BodyPart>>;
     assert(have_head_ && !ended_ && "read_head() first, and nothing behind the end");
     free_memory(handed_out_);
-    if (!body_fault_.empty()) co_return failed(base::ErrorCode::protocol, body_fault_);
+    if (!body_fault_.empty()) return Read::ended(failed(base::ErrorCode::protocol, body_fault_));
     const bool nothing_follows = head_.framing == Framing::none;
     if (!pending_.empty() || nothing_follows) {
         handed_out_ = std::exchange(pending_, std::string{});
         handed_out_.reserve(handed_out_.size() + ClientPool::State::padding_bytes);
-        const auto part = decode(handed_out_);
-        if (!part || part->end || !part->bytes.empty()) co_return part;
+        auto part = decode(handed_out_);
+        if (!part || part->end || !part->bytes.empty()) return Read::ended(std::move(part));
     }
+    return wait_for_body(wait);
+}
+
+io::Task<base::Result<BodyPart>> Exchange::State::wait_for_body(io::Wait wait) {
     while (true) {
         const base::Status readable = co_await connection->socket.wait_readable(wait);
         if (!readable) co_return failed(readable.error());

@@ -6,6 +6,7 @@
 #include "http/chunk.h"
 #include "http/client.h"
 #include "http/client_state.h"
+#include "http/gather.h"
 #include "http/head_scanner.h"
 #include "http/message.h"
 
@@ -33,6 +34,8 @@ struct Exchange::State {
     bool reusable = true;  // as far as is known
 
 private:
+    [[nodiscard]] io::Task<base::Status> go_on_sending(Gather gather, io::Wait wait);
+    [[nodiscard]] io::Task<base::Result<BodyPart>> wait_for_body(io::Wait wait);
     // Bytes of one read, in the pool's buffer; empty = nothing now, nullopt = the peer has ended.
     [[nodiscard]] base::Result<std::optional<std::span<char>>> try_read();
     // Reads what has come while the request was being sent; true when it is an answer.

@@ -78,8 +78,19 @@ io::Task<void> ServerConnection::complete_answer() {
     static_cast<void>(sent);  // the connection closes in either case
 }
 
+// Most bodies are there.
 io::Task<std::expected<std::string, BodyError>> ServerConnection::read_body() {
-    auto body = co_await reader_.read_body();
+    using Body = std::expected<std::string, BodyError>;
+    auto reading = reader_.read_body();
+    auto* const read = reading.ended_with();
+    if (read == nullptr || !*read) return wait_for_body(std::move(reading));
+    notice_client();
+    return io::Task<Body>::ended(*std::move(*read));
+}
+
+io::Task<std::expected<std::string, BodyError>> ServerConnection::wait_for_body(
+    io::Task<std::expected<std::string, HeadError>> reading) {
+    auto body = co_await std::move(reading);
     if (!body) {
         writer_.close_after();
         co_return std::unexpected{BodyError{.fault = body.error().fault, .message = std::string{body.error().message}}};

@@ -32,6 +32,8 @@ private:
     [[nodiscard]] base::Instant last_byte_at() const noexcept override { return reader_.last_byte_at(); }
     [[nodiscard]] std::string peer_text() const override { return socket_.peer_text(); }
 
+    [[nodiscard]] io::Task<std::expected<std::string, BodyError>> wait_for_body(
+        io::Task<std::expected<std::string, HeadError>> reading);
     [[nodiscard]] io::Task<void> serve();
     [[nodiscard]] io::Task<void> refuse(HeadError error);
     // Awaits the handler's work; what it throws ends in Handler::crashed.

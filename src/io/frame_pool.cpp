@@ -48,6 +48,14 @@ thread_local Reaper reaper;
 constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes - 1) / granule_bytes; }
 constexpr std::size_t class_bytes(std::size_t index) noexcept { return (index + 1) * granule_bytes; }
 
+// How many frames of each class are kept.
+constexpr auto most_kept = [] {
+    std::array<std::uint32_t, class_count> counts{};
+    for (std::size_t index = 0; index < class_count; ++index)
+        counts[index] = static_cast<std::uint32_t>(kept_bytes_per_class / class_bytes(index));
+    return counts;
+}();
+
 }  // namespace
 
 void* allocate_frame(std::size_t bytes) {
@@ -62,8 +70,7 @@ void* allocate_frame(std::size_t bytes) {
 
 void free_frame(void* frame, std::size_t bytes) noexcept {
     const std::size_t index = class_of(bytes);
-    const bool keep = recycle && index < class_count && !lists.closed &&
-                      (lists.counts[index] + 1) * class_bytes(index) <= kept_bytes_per_class;
+    const bool keep = recycle && index < class_count && lists.counts[index] < most_kept[index] && !lists.closed;
     if (!keep) return ::operator delete(frame);
     if (lists.counts[index] == 0) reaper.touch();  // its construction arranges for the clean-up at thread exit
     lists.heads[index] = ::new (frame) FreeFrame{lists.heads[index]};

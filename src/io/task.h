@@ -112,7 +112,7 @@ public:
     }
 
     // What it ended with, before it is awaited; nullptr for a coroutine.
-    [[nodiscard]] const Value* ended_with() const noexcept { return value_ ? &*value_ : nullptr; }
+    [[nodiscard]] Value* ended_with() noexcept { return value_ ? &*value_ : nullptr; }
 
     // co_await call(...), or co_await std::move(task): the value, or the exception that left the task.
     [[nodiscard]] auto operator co_await() && noexcept {

@@ -23,7 +23,7 @@ struct Verdict {
     std::uint32_t pool = 0;                   // AliasPool::pool
     std::optional<model::Ineligible> reason;  // nullopt = eligible
     std::string_view parameter;               // of parameter_unsupported and parameter_unreliable; static storage
-    ContextFit context = ContextFit::fits;    // undecided: a context size is known, and whether the request fits is not
+    ContextFit context = ContextFit::fits;  // undecided: a context size is known, and whether the request fits is not
     [[nodiscard]] bool eligible() const noexcept { return !reason.has_value(); }
 };
 

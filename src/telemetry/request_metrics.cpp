@@ -90,6 +90,15 @@ RequestMetrics::BaseLabels RequestMetrics::labels_of(const model::RequestRecord&
 
 RequestMetrics::Scope& RequestMetrics::scope_of(const model::RequestRecord& record) {
     const auto labels = labels_of(record);
+    std::size_t mixed = 0;
+    for (const auto label : labels)
+        mixed = mixed * 31 + label.size() + static_cast<unsigned char>(label.empty() ? 0 : label.back());
+    Scope*& recent = recent_[mixed % recent_count];
+    if (recent == nullptr || !std::ranges::equal(recent->labels, labels)) recent = &find_scope(labels);
+    return *recent;
+}
+
+RequestMetrics::Scope& RequestMetrics::find_scope(const BaseLabels& labels) {
     key_.clear();
     for (const auto label : labels)
         key_.append(label).push_back('\xff');  // no UTF-8 text has this byte

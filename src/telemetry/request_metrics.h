@@ -53,6 +53,7 @@ private:
 
     [[nodiscard]] BaseLabels labels_of(const model::RequestRecord& record) const;
     Scope& scope_of(const model::RequestRecord& record);
+    Scope& find_scope(const BaseLabels& labels);
     void count_request(Scope& scope, const model::RequestRecord& record);
     void record_latencies(Scope& scope, const model::RequestRecord& record);
     void record_tokens(Scope& scope, const model::RequestRecord& record);
@@ -77,7 +78,9 @@ private:
     std::array<metric::Series*, reason_count> by_reason_{};
     std::array<metric::Series*, outcome_count> by_outcome_{};
     std::atomic<std::int64_t> inflight_{0};
-    std::string key_;  // scratch, keeps its memory
+    static constexpr std::size_t recent_count = 16;
+    std::array<Scope*, recent_count> recent_{};  // found lately: most requests are like one before
+    std::string key_;                            // scratch, keeps its memory
     std::unordered_map<std::string, std::unique_ptr<Scope>> scopes_;
 };
 
