@@ -26,8 +26,8 @@ std::optional<std::size_t> plain_string_bytes(std::string_view text, std::size_t
     const char* const end = text.data() + text.size();
     bool ascii = true;
     for (const char* next = begin; next < end; ++next) {
-        Sixteen bytes;
-        while (end - next >= 16 && (std::memcpy(&bytes, next, sizeof bytes), all_plain(bytes)))
+        Sixteen sixteen;
+        while (end - next >= 16 && (std::memcpy(&sixteen, next, sizeof sixteen), all_plain(sixteen)))
             next += 16;
         if (next == end) break;
         const auto byte = static_cast<unsigned char>(*next);
