@@ -100,7 +100,7 @@ const KeyRecord* KeySet::find(const base::Sha256Digest& digest) const noexcept {
 
 std::string_view KeySet::name_of(const KeyRecord& record) const noexcept {
     const auto length = static_cast<std::uint8_t>(names_[record.name]);
-    return std::string_view{names_}.substr(record.name + 1, length);
+    return {names_.data() + record.name + 1, length};
 }
 
 std::size_t KeySet::bytes() const noexcept {
@@ -147,7 +147,7 @@ void KeySetBuilder::append(KeyRecord record, std::string_view name, const model:
     record.scope = intern(scope);
     record.name = static_cast<std::uint32_t>(set_.names_.size());
     set_.names_.push_back(static_cast<char>(name.size()));
-    set_.names_.append(name);
+    set_.names_.insert(set_.names_.end(), name.begin(), name.end());
     set_.records_.push_back(record);
 }
 

@@ -4,6 +4,7 @@
 // Memory: 48 bytes, the name's length + 1, and 1 to 2 bytes of directory for each key; a scope once for all its keys.
 #pragma once
 
+#include "base/mapped_allocator.h"
 #include "base/result.h"
 #include "base/sha256.h"
 #include "base/time.h"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,7 +54,7 @@ public:
     [[nodiscard]] const KeyRecord* find(const base::Sha256Digest& digest) const noexcept;
     [[nodiscard]] std::string_view name_of(const KeyRecord& record) const noexcept;
     [[nodiscard]] const std::vector<Scope>& scopes() const noexcept { return scopes_; }
-    [[nodiscard]] const std::vector<KeyRecord>& records() const noexcept { return records_; }
+    [[nodiscard]] std::span<const KeyRecord> records() const noexcept { return records_; }
     [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
     [[nodiscard]] std::size_t bytes() const noexcept;  // of memory, roughly
 
@@ -61,10 +63,10 @@ private:
     void index();
     [[nodiscard]] std::size_t bucket_of(const base::Sha256Digest& digest) const noexcept;
 
-    std::vector<KeyRecord> records_;
+    std::vector<KeyRecord, base::MappedAllocator<KeyRecord>> records_;
     std::vector<std::uint32_t> starts_;  // of each bucket of leading digest bits, and the end; empty = no records
     unsigned bits_ = 0;                  // how many leading bits choose the bucket
-    std::string names_;                  // one byte of length before each name
+    std::vector<char, base::MappedAllocator<char>> names_;  // one byte of length before each name
     std::vector<Scope> scopes_;
 };
 

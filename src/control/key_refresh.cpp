@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <malloc.h>
 #include <utility>
 
 namespace weir::control {
@@ -29,8 +28,6 @@ Result<auth::KeyRegistry::Table> KeyRefresh::load(auth::KeySet configured, auth:
     registry_.configure(std::move(configured), std::move(binder));
     if (auto looked = look(); !looked) return std::unexpected{std::move(looked).error()};
     warn_of_unusable_keys();
-    // Reading a million keys leaves tens of megabytes behind. Here nobody else allocates yet, so nobody waits for this.
-    static_cast<void>(::malloc_trim(0));
     return registry_.table();
 }
 
