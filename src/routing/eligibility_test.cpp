@@ -365,53 +365,5 @@ TEST(ContextFit, IsUndecidedBetweenTheBounds) {
         EXPECT_EQ(context_fit(each.request, each.context), each.expected) << each.name;
 }
 
-TEST(Eligibility, SaysWhetherTheRequestSurelyFits) {
-    struct FitCase {
-        std::string name;
-        std::function<void(Situation&)> difference;
-        std::optional<Ineligible> reason;
-        ContextFit context = ContextFit::fits;
-    };
-    const std::vector<FitCase> cases{
-        {"bytes and overhead fit", [](Situation& s) { s.pool.state.prompt_overhead_tokens = 92; }, {}},
-        {"one more does not",
-         [](Situation& s) { s.pool.state.prompt_overhead_tokens = 93; },
-         {},
-         ContextFit::undecided},
-        {"the overhead is not known",
-         [](Situation& s) { s.pool.state.prompt_overhead_tokens.reset(); },
-         {},
-         ContextFit::undecided},
-        {"an overhead beyond all bounds",
-         [](Situation& s) { s.pool.state.prompt_overhead_tokens = huge; },
-         {},
-         ContextFit::undecided},
-        {"the bound is not known",
-         [](Situation& s) { s.request.prompt_tokens_at_most.reset(); },
-         {},
-         ContextFit::undecided},
-        {"the alias has less room", [](Situation& s) { s.contract.context_tokens = 8000; }, {}, ContextFit::undecided},
-        {"no size is known", [](Situation& s) { s.facts.context_tokens.reset(); }, {}},
-        {"a lower bound beyond it", [](Situation& s) { s.request.prompt_tokens_at_least = 8093; },
-         Ineligible::context_exceeded},
-        {"an unknown overhead refuses nothing",
-         [](Situation& s) {
-             s.request.prompt_tokens_at_least = 8092;
-             s.pool.state.prompt_overhead_tokens = huge;
-         },
-         {},
-         ContextFit::undecided},
-    };
-    for (const FitCase& each : cases) {
-        Situation situation;
-        situation.request.prompt_tokens_at_most = 8000;
-        situation.request.max_tokens = 100;
-        each.difference(situation);
-        const Verdict verdict = situation.verdict();
-        EXPECT_EQ(verdict.reason, each.reason) << each.name;
-        EXPECT_EQ(verdict.context, each.context) << each.name;
-    }
-}
-
 }  // namespace
 }  // namespace weir::routing
