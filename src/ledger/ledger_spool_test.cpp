@@ -52,9 +52,9 @@ TEST_F(LedgerSpoolTest, TheSpoolIsSmallAgainOnceTheStoreHasTakenTheRecords) {
         ASSERT_TRUE(script_.reaches(
             [i](const auto& script) { return script.stored_.size() == static_cast<std::size_t>(i) + 100; }));
     }
-    for (int i = 0; i < 10'000 && ledger_->spool_bytes() > 4 * min_segment_bytes; ++i)
+    for (int i = 0; i < 10'000 && ledger_->spool_bytes() > 5 * min_segment_bytes; ++i)
         std::this_thread::sleep_for(milliseconds{1});
-    EXPECT_LE(ledger_->spool_bytes(), 4 * min_segment_bytes);
+    EXPECT_LE(ledger_->spool_bytes(), 5 * min_segment_bytes);
     EXPECT_EQ(ledger_->counters().dropped_records, 0U);
     ledger_->stop();
     EXPECT_TRUE(segments().empty()) << "and a process that ends well leaves nothing";

@@ -1,4 +1,4 @@
-// SegmentKeeper: the thread that keeps every spool in segments: one in use, one ready ahead, and more when requests
+// SegmentKeeper: the thread that keeps every spool in segments: one in use, two ahead, and more when requests
 // have reserved more. A thread of its own, because the writer may wait seconds for a store that is locked or a disk
 // that is slow, and workers must have room meanwhile. Threads: start() and stop() from one. The directory and the
 // spools outlive it.

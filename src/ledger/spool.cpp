@@ -139,7 +139,7 @@ void Spool::grant(std::shared_ptr<Segment> segment) {
 
 bool Spool::missing() const noexcept {
     const auto granted = granted_.load(std::memory_order_relaxed);
-    return granted < demand_.load(std::memory_order_relaxed) + usable_ + usable_ / 2;
+    return granted < demand_.load(std::memory_order_relaxed) + 2 * usable_ + usable_ / 2;
 }
 
 std::shared_ptr<Segment> Spool::next_segment() {

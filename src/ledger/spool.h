@@ -55,7 +55,7 @@ public:
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
     // A further segment to write to.
     void grant(std::shared_ptr<Segment> segment);
-    // Whether there is less than one and a half free segments.
+    // Whether there are less than two and a half free segments: what the worker may use while the keeper is held up.
     [[nodiscard]] bool missing() const noexcept;
     // The segment that is used next, so that it can be made ready; nullptr = none.
     [[nodiscard]] std::shared_ptr<Segment> next_segment();
@@ -84,7 +84,7 @@ private:
     std::uint64_t sequence_ = 0;
     std::uint64_t left_behind_ = 0;  // usable bytes of the segments before this one
     std::uint64_t reserved_ = 0;
-    std::uint64_t rung_at_ = 0;      // what was granted when the keeper was last asked for more
+    std::uint64_t rung_at_ = 0;  // what was granted when the keeper was last asked for more
 
     // Usable bytes since the beginning: given, and used or reserved.
     std::atomic<std::uint64_t> granted_{0};

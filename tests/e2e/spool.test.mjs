@@ -22,7 +22,7 @@ before(async () => {
   console.log(`# seed ${seed}`);
   upstream = await Upstream.start();
   upstream.answer(answer);
-  gateway = new Gateway(oneAlias(upstream.url, { server: { workers: 2 }, more: { store: { spool: { cap: '16MiB', segment: '64KiB' } } } }));
+  gateway = new Gateway(oneAlias(upstream.url, { server: { workers: 2 }, more: { store: { spool: { cap: '32MiB', segment: '256KiB' } } } }));
 });
 after(() => stopAll(gateway, upstream));
 
@@ -140,8 +140,14 @@ test(`killed ${kills} times under load, the gateway has one row for each request
   assert.equal(byClient.size, stored.length, 'no request has two rows');
   for (const id of seen.engine) assert.ok(byId.has(id), `the engine saw ${id}, and there is no row of it`);
   let complete = 0;
+  let refusedForRoom = 0;
   for (const [id, asked] of seen.asked) {
     const row = byClient.get(id);
+    if (asked.status === 503) {   // the disk was late with the next segment: told, and without a record
+      assert.equal(row, undefined, `${id} was refused for want of room, and has a row`);
+      refusedForRoom += 1;
+      continue;
+    }
     if (asked.status !== undefined) assert.ok(row !== undefined, `${id} was answered, and there is no row of it`);
     if (asked.complete) {
       complete += 1;
@@ -151,6 +157,7 @@ test(`killed ${kills} times under load, the gateway has one row for each request
       if (row.outcome === 'interrupted') assert.equal(row.status, null, id);
     }
   }
+  assert.ok(refusedForRoom <= seen.asked.size / 100, `${refusedForRoom} were refused for want of room`);
   assert.ok(complete > kills, `${complete} whole answers are enough to judge by`);
   assert.ok(stored.some(({ outcome }) => outcome === 'interrupted'), 'some were interrupted');
   checkLog(stored, t);
