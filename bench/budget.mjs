@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { shortName } from './harness/callgrind.mjs';
+import { grouped, shortName } from './harness/callgrind.mjs';
 import { measureGrowth, measureInstructions, measureMemory, measureSystemCalls, requireTools } from './harness/budget_measures.mjs';
 import { CannotMeasure, Programs } from './harness/processes.mjs';
 import { median } from './harness/statistics.mjs';
@@ -44,7 +44,7 @@ async function measureOnce(programs, only) {
       const result = await parts[part](programs);
       Object.assign(values, result.values);
       profiles.push(...(result.profiles ?? []));
-      if (result.calls) profiles.push({ title: 'system calls of the data worker, in all', rows: Object.entries(result.calls).map(([name, instructions]) => ({ name, instructions })) });
+      if (result.calls) profiles.push({ title: 'system calls of the data worker, for 1,000 requests', counts: true, rows: Object.entries(result.calls).map(([name, cost]) => ({ name, cost })) });
     } catch (error) {
       if (!(error instanceof CannotMeasure)) throw error;
       failures.push(`${part}: ${error.message}`);
@@ -72,9 +72,12 @@ function print(rows, runs, withProfile) {
   console.log(terminalTable([header, ...cells]));
   if (!withProfile) return;
   for (const profile of runs.at(-1).profiles) {
-    const total = profile.rows.reduce((sum, row) => sum + row.instructions, 0);
-    const top = profile.rows.slice(0, 20).map((row) => [shortName(row.name).slice(0, 110), figure(row.instructions), `${((100 * row.instructions) / total).toFixed(1)} %`]);
-    console.log(`\n${profile.title}: ${figure(total)}\n${terminalTable([['function', 'itself', 'share'], ...top])}`);
+    const total = profile.rows.reduce((sum, row) => sum + row.cost, 0);
+    const cells = (rows) => rows.map((row) => [shortName(row.name).slice(0, 110), figure(row.cost), `${((100 * row.cost) / total).toFixed(1)} %`]);
+    const table = (title, rows) => terminalTable([[title, 'itself', 'share'], ...cells(rows)]);
+    console.log(`\n${profile.title}: ${figure(total)}`);
+    if (profile.counts) console.log(table('system call', profile.rows));
+    else console.log(`${table('function', profile.rows.slice(0, 20))}\n\n${table('part', grouped(profile.rows).slice(0, 12))}`);
   }
 }
 

@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseCallgrind, perUnit, roleOf } from './callgrind.mjs';
+import { byRole, parseCallgrind, perUnit } from './callgrind.mjs';
 import { CannotMeasure, mustBeWhole } from './processes.mjs';
 import { parseStraceSummary } from './strace.mjs';
 
@@ -92,7 +92,7 @@ async function startUnderCallgrind(programs, upstream, name = 'callgrind', size 
   const output = join(programs.directory, name, 'out');
   const under = ['valgrind', '--quiet', '--tool=callgrind', '--separate-threads=yes', `--callgrind-out-file=${output}`];
   const gateway = await programs.startWeir({ upstream, name, program, size, under, env: pinnedDispatch, readyMs: 120_000 });
-  return { ...gateway, dumps: 0, roles: new Map() };
+  return { ...gateway, dumps: 0 };
 }
 
 // What each thread has executed since the last dump, by role.
@@ -100,17 +100,10 @@ function dump(gateway) {
   run('callgrind_control', ['--dump', String(gateway.pid)]);
   gateway.dumps += 1;
   const files = readdirSync(gateway.directory).filter((name) => name.startsWith(`out.${gateway.dumps}-`));
-  const byRole = {};
-  for (const file of files) {
-    const parsed = parseCallgrind(readFileSync(join(gateway.directory, file), 'utf8'));
-    const role = roleOf(parsed.functions) ?? gateway.roles.get(parsed.thread);
-    if (!role) continue;
-    gateway.roles.set(parsed.thread, role);
-    byRole[role] = parsed;
-  }
+  const dumps = byRole(files.map((file) => parseCallgrind(readFileSync(join(gateway.directory, file), 'utf8'))));
   for (const role of ['data', 'writer'])
-    if (!byRole[role]) throw new CannotMeasure(`callgrind's dump ${gateway.dumps} does not tell which thread is the ${role} thread`);
-  return byRole;
+    if (!dumps[role]) throw new CannotMeasure(`callgrind's dump ${gateway.dumps} does not tell which thread is the ${role} thread`);
+  return dumps;
 }
 
 export async function measureSystemCalls(programs) {
