@@ -60,7 +60,7 @@ function git(...args) {
   }
 }
 
-function describe({ rounds, seconds, binDir, done, loadBefore }) {
+function describe({ rounds, seconds, measured, done, loadBefore }) {
   const splits = done.map((round) => round.parts.weir.cpu_per_request);
   const medianOf = (part) => median(splits.map((split) => split[part]));
   const proxies = peerNames.filter((name) => name !== 'direct');
@@ -68,7 +68,7 @@ function describe({ rounds, seconds, binDir, done, loadBefore }) {
     date: new Date().toISOString().slice(0, 10),
     commit: (git('rev-parse', '--short', 'HEAD') || 'unknown') + (git('status', '--porcelain', '--untracked-files=no') ? ' with changes' : ''),
     machine: { cpu: cpus()[0].model, cores: cpus().length, memory_gib: Math.round(totalmem() / 2 ** 30), kernel: release().split('-')[0] },
-    versions: versions(binDir),
+    versions: measured,
     load_average_before: loadBefore,
     rounds,
     window_seconds: seconds,
@@ -93,13 +93,14 @@ async function main() {
   const { rounds, seconds, output } = settings();
   if (cpus().length < 2) throw new CannotMeasure('two cores are needed: one for the proxy, one for the load');
   const binDir = resolve(process.env.WEIR_BIN_DIR ?? join(root, 'build/release/bin'));
-  versions(binDir);
   const directory = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(3));
   const loadBefore = loadavg()[0];
   if (loadBefore > busyLoad) say(`the machine is busy (load average ${loadBefore.toFixed(1)}): ratios will scatter, microseconds mean nothing`);
   const programs = new Programs(binDir, directory);
+  programs.program('weir');
+  const measured = versions(binDir);
   const done = [];
   try {
     const upstream = await programs.startUpstream({ core: cores.load });
@@ -112,7 +113,7 @@ async function main() {
   } finally {
     await programs.stopAll();
   }
-  const result = describe({ rounds, seconds, binDir, done, loadBefore });
+  const result = describe({ rounds, seconds, measured, done, loadBefore });
   write(result, output);
   console.log(terminalReport(result, budgets));
   return 0;

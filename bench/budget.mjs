@@ -16,6 +16,7 @@ The programs are taken from WEIR_BIN_DIR (default build/release/bin).`;
 
 const parts = { instructions: measureInstructions, calls: measureSystemCalls, memory: measureMemory, growth: measureGrowth };
 const { measures } = JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8'));
+class UsageError extends Error {}
 const say = (text) => process.stderr.write(`budget: ${text}\n`);
 
 function options() {
@@ -30,7 +31,7 @@ function options() {
   });
   const only = values.only.split(',');
   const runs = Number(values.runs);
-  if (only.some((part) => !(part in parts)) || !Number.isInteger(runs) || runs < 1 || !['table', 'json'].includes(values.format)) throw new Error(usage);
+  if (only.some((part) => !(part in parts)) || !Number.isInteger(runs) || runs < 1 || !['table', 'json'].includes(values.format)) throw new UsageError(usage);
   return { ...values, only, runs };
 }
 
@@ -69,7 +70,7 @@ function print(rows, runs, withProfile) {
   const spread = (row) => (row.value === undefined ? '-' : `${figure(row.min)} … ${figure(row.max)}`);
   const header = ['measure', 'measured', ...(runs.length > 1 ? ['spread'] : []), 'budget', 'stretch', 'verdict'];
   const cells = rows.map((row) => [row.title, figure(row.value), ...(runs.length > 1 ? [spread(row)] : []), figure(row.budget), figure(row.stretch), row.verdict]);
-  console.log(terminalTable([header, ...cells]));
+  if (rows.length > 0) console.log(terminalTable([header, ...cells]));
   if (!withProfile) return;
   for (const profile of runs.at(-1).profiles) {
     const total = profile.rows.reduce((sum, row) => sum + row.cost, 0);
@@ -108,7 +109,9 @@ async function main() {
 main().then(
   (code) => process.exit(code),
   (error) => {
-    say(error instanceof CannotMeasure ? `could not measure: ${error.message}` : error.stack ?? error.message);
-    process.exit(error instanceof CannotMeasure ? 3 : 2);
+    const isUsage = error instanceof UsageError || error.code?.startsWith('ERR_PARSE_ARGS');
+    if (error instanceof CannotMeasure) say(`could not measure: ${error.message}`);
+    else say(isUsage ? error.message : error.stack);
+    process.exit(isUsage ? 2 : 3);
   },
 );
