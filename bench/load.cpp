@@ -219,7 +219,7 @@ base::Status Load::take(Answer& answer, std::string_view bytes) {
         }
         if (!measuring_) continue;
         ++report_.chunks;
-        if (options_.plan.kind != PlanKind::paced) continue;
+        if (!options_.plan.has_interval()) continue;
         if (!now) now = base::monotonic_now();
         report_.chunk_delay.add(*now - *sent);
     }

@@ -39,7 +39,8 @@ void declare(CLI::App& app, CommandLine& line) {
     app.add_option("--path", options.path, "The request's path")->capture_default_str();
     app.add_option("--authorization", options.authorization, "The Authorization header, e.g. 'Bearer KEY'");
     app.add_option("--model", options.model, "The model to ask for")->capture_default_str();
-    app.add_option("--plan", line.plan, "whole, paced:CHUNKS:MILLISECONDS, burst:CHUNKS or idle")
+    app.add_option("--plan", line.plan,
+                   "whole, paced:CHUNKS:MILLISECONDS, varied:CHUNKS:MILLISECONDS, burst:CHUNKS or idle")
         ->capture_default_str();
     app.add_option("--connections", options.connections, "Sessions, each with one connection")
         ->check(CLI::Range(1, 100000))

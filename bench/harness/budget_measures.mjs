@@ -24,17 +24,20 @@ const pinnedDispatch = {
 export async function measureInstructions(programs) {
   const upstream = await programs.startUpstream();
   const gateway = await startUnderCallgrind(programs, upstream.address);
-  const paced = (chunks) => programs.load(gateway.address, `paced:${chunks}:${intervalMs}`, { connections: streams, requests: streams });
+  const stream = async (plan, chunks) =>
+    mustBeWhole(await programs.load(gateway.address, `${plan}:${chunks}:${intervalMs}`, { connections: streams, requests: streams }), `${plan} streams under callgrind`);
 
   mustBeWhole(await programs.load(gateway.address, 'whole', { requests: 300 }), 'warm-up');
-  mustBeWhole(await paced(fewChunks), 'warm-up');
+  await stream('paced', fewChunks);
   dump(gateway);
   mustBeWhole(await programs.load(gateway.address, 'whole', { requests }), 'requests under callgrind');
   const whole = dump(gateway);
-  mustBeWhole(await paced(fewChunks), 'short streams under callgrind');
+  await stream('paced', fewChunks);
   const few = dump(gateway);
-  mustBeWhole(await paced(manyChunks), 'long streams under callgrind');
+  await stream('paced', manyChunks);
   const many = dump(gateway);
+  await stream('varied', manyChunks);
+  const varied = dump(gateway);
   await programs.stop(gateway.child);
   await programs.stop(upstream.child);
 
@@ -44,11 +47,13 @@ export async function measureInstructions(programs) {
     values: {
       instructions_per_request: whole.data.instructions / requests,
       instructions_per_chunk: (many.data.instructions - few.data.instructions) / chunks,
+      instructions_per_varied_chunk: (varied.data.instructions - few.data.instructions) / chunks,
       instructions_per_record: whole.writer.instructions / requests,
     },
     profiles: [
       { title: 'data worker, per request', rows: perUnit(whole.data.functions, nothing, requests) },
       { title: 'data worker, per chunk', rows: perUnit(many.data.functions, few.data.functions, chunks) },
+      { title: 'data worker, per chunk that repeats nothing', rows: perUnit(varied.data.functions, few.data.functions, chunks) },
       { title: 'writer, per record', rows: perUnit(whole.writer.functions, nothing, requests) },
     ],
   };
