@@ -160,7 +160,8 @@ export async function measureMemory(programs) {
   const report = mustBeWhole(await programs.load(gateway.address, 'idle', { connections: idleStreams, seconds: 0.1, watch: gateway.pid }), 'idle streams');
   await programs.stop(gateway.child);
   await programs.stop(upstream.child);
-  return { values: { kib_per_idle_stream: (report.resident_after_kib - report.resident_before_kib) / idleStreams } };
+  const growth = (part) => (report.resident_after[part] - report.resident_before[part]) / idleStreams;
+  return { values: { kib_per_idle_stream: growth('all_kib'), anonymous_kib_per_idle_stream: growth('anonymous_kib') } };
 }
 
 export function requireTools() {

@@ -69,7 +69,10 @@ test('idle streams are held, and the memory that they take is told', async () =>
   const report = await programs.load(upstream.address, 'idle', { seconds: 0.1, connections: 50, watch: upstream.pid });
   assert.equal(report.failures, 0, report.first_failures[0]);
   assert.equal(report.requests, 50);
-  assert.ok(report.resident_before_kib > 0 && report.resident_after_kib >= report.resident_before_kib);
+  for (const part of ['all_kib', 'anonymous_kib']) {
+    assert.ok(report.resident_before[part] > 0, part);
+    assert.ok(report.resident_after[part] >= report.resident_before[part], part);
+  }
 });
 
 test('a wrong answer and a missing server are failures', async () => {
