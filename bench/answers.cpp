@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::string_view stamp_mark = "\"content\":\" t=";
 constexpr std::size_t stamp_digits = 19;
+constexpr std::string_view varied_mark = "\"created\":179600";
+constexpr std::size_t varied_digits = 4;
 constexpr std::size_t burst_bytes = 64 * 1024;
 
 std::string response(int status, std::string_view reason, std::string_view type, std::string_view body) {
@@ -30,6 +32,12 @@ std::string event(std::string_view choices, std::string_view tail = "") {
         R"("model":"{}","choices":[{}]{}}})"
         "\n\n",
         model_name, choices, tail);
+}
+
+// The last `digits` of the number, with zeros in front.
+void write_number(std::string& text, std::size_t offset, std::size_t digits, std::int64_t number) noexcept {
+    for (std::size_t i = digits; i-- > 0; number /= 10)
+        text[offset + i] = static_cast<char>('0' + number % 10);
 }
 
 constexpr std::string_view usage = R"("usage":{"prompt_tokens":412,"total_tokens":510,"completion_tokens":98})";
@@ -73,7 +81,8 @@ Answers::Answers()
                            R"("logprobs":null,"finish_reason":null})"))},
       stream_end{bench::stream_end("")},
       stream_end_with_usage{bench::stream_end(event("", fmt::format(",{}", usage)))},
-      stamp_offset_{content.find(stamp_mark) + stamp_mark.size()} {
+      stamp_offset_{content.find(stamp_mark) + stamp_mark.size()},
+      varied_offset_{content.find(varied_mark) + varied_mark.size()} {
     while (burst.size() + content.size() <= burst_bytes) {
         burst += content;
         ++burst_chunks;
@@ -81,10 +90,13 @@ Answers::Answers()
 }
 
 std::string_view Answers::stamped(base::Instant now) noexcept {
-    auto left = now.time_since_epoch().count();
-    for (std::size_t i = stamp_digits; i-- > 0; left /= 10)
-        content[stamp_offset_ + i] = static_cast<char>('0' + left % 10);
+    write_number(content, stamp_offset_, stamp_digits, now.time_since_epoch().count());
     return content;
+}
+
+std::string_view Answers::stamped_and_varied(base::Instant now) noexcept {
+    write_number(content, varied_offset_, varied_digits, ++variations_);
+    return stamped(now);
 }
 
 std::optional<base::Instant> sent_at(std::string_view event_data) noexcept {

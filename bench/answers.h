@@ -6,6 +6,7 @@
 #include "base/time.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,9 +34,13 @@ struct Answers {
 
     // The content event with the time in it; valid until the next call.
     [[nodiscard]] std::string_view stamped(base::Instant now) noexcept;
+    // The same, but `created` is another one than in the last 10,000 calls.
+    [[nodiscard]] std::string_view stamped_and_varied(base::Instant now) noexcept;
 
 private:
     std::size_t stamp_offset_ = 0;
+    std::size_t varied_offset_ = 0;
+    std::uint32_t variations_ = 0;
 };
 
 // The time in a content event; nullopt: not a content event. An unstamped one tells the epoch.

@@ -3,7 +3,7 @@
 // BENCH_ROUNDS and BENCH_SECONDS (of a window) make short trials, whose results go to build/bench.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, release, tmpdir, totalmem } from 'node:os';
+import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { measureMemory, measureRound, measures } from './harness/bench_measures.mjs';
@@ -15,6 +15,7 @@ import { median, rotated } from './harness/statistics.mjs';
 
 const full = { rounds: 9, seconds: 2.5 };
 const memoryRounds = 3;
+const busyLoad = 0.7;
 const cores = { proxy: 0, load: 1 };
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { ratios: budgets } = JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8'));
@@ -59,7 +60,7 @@ function git(...args) {
   }
 }
 
-function describe({ rounds, seconds, binDir, done }) {
+function describe({ rounds, seconds, measured, done, loadBefore }) {
   const splits = done.map((round) => round.parts.weir.cpu_per_request);
   const medianOf = (part) => median(splits.map((split) => split[part]));
   const proxies = peerNames.filter((name) => name !== 'direct');
@@ -67,7 +68,8 @@ function describe({ rounds, seconds, binDir, done }) {
     date: new Date().toISOString().slice(0, 10),
     commit: (git('rev-parse', '--short', 'HEAD') || 'unknown') + (git('status', '--porcelain', '--untracked-files=no') ? ' with changes' : ''),
     machine: { cpu: cpus()[0].model, cores: cpus().length, memory_gib: Math.round(totalmem() / 2 ** 30), kernel: release().split('-')[0] },
-    versions: versions(binDir),
+    versions: measured,
+    load_average_before: loadBefore,
     rounds,
     window_seconds: seconds,
     measures: evaluate(done.map((round) => round.values), measures),
@@ -91,11 +93,14 @@ async function main() {
   const { rounds, seconds, output } = settings();
   if (cpus().length < 2) throw new CannotMeasure('two cores are needed: one for the proxy, one for the load');
   const binDir = resolve(process.env.WEIR_BIN_DIR ?? join(root, 'build/release/bin'));
-  versions(binDir);
   const directory = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(3));
+  const loadBefore = loadavg()[0];
+  if (loadBefore > busyLoad) say(`the machine is busy (load average ${loadBefore.toFixed(1)}): ratios will scatter, microseconds mean nothing`);
   const programs = new Programs(binDir, directory);
+  programs.program('weir');
+  const measured = versions(binDir);
   const done = [];
   try {
     const upstream = await programs.startUpstream({ core: cores.load });
@@ -108,7 +113,7 @@ async function main() {
   } finally {
     await programs.stopAll();
   }
-  const result = describe({ rounds, seconds, binDir, done });
+  const result = describe({ rounds, seconds, measured, done, loadBefore });
   write(result, output);
   console.log(terminalReport(result, budgets));
   return 0;

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { shortName } from './harness/callgrind.mjs';
+import { grouped, shortName } from './harness/callgrind.mjs';
 import { measureGrowth, measureInstructions, measureMemory, measureSystemCalls, requireTools } from './harness/budget_measures.mjs';
 import { CannotMeasure, Programs } from './harness/processes.mjs';
 import { median } from './harness/statistics.mjs';
@@ -16,6 +16,7 @@ The programs are taken from WEIR_BIN_DIR (default build/release/bin).`;
 
 const parts = { instructions: measureInstructions, calls: measureSystemCalls, memory: measureMemory, growth: measureGrowth };
 const { measures } = JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8'));
+class UsageError extends Error {}
 const say = (text) => process.stderr.write(`budget: ${text}\n`);
 
 function options() {
@@ -30,7 +31,7 @@ function options() {
   });
   const only = values.only.split(',');
   const runs = Number(values.runs);
-  if (only.some((part) => !(part in parts)) || !Number.isInteger(runs) || runs < 1 || !['table', 'json'].includes(values.format)) throw new Error(usage);
+  if (only.some((part) => !(part in parts)) || !Number.isInteger(runs) || runs < 1 || !['table', 'json'].includes(values.format)) throw new UsageError(usage);
   return { ...values, only, runs };
 }
 
@@ -44,7 +45,7 @@ async function measureOnce(programs, only) {
       const result = await parts[part](programs);
       Object.assign(values, result.values);
       profiles.push(...(result.profiles ?? []));
-      if (result.calls) profiles.push({ title: 'system calls of the data worker, in all', rows: Object.entries(result.calls).map(([name, instructions]) => ({ name, instructions })) });
+      if (result.calls) profiles.push({ title: 'system calls of the data worker, for 1,000 requests', counts: true, rows: Object.entries(result.calls).map(([name, cost]) => ({ name, cost })) });
     } catch (error) {
       if (!(error instanceof CannotMeasure)) throw error;
       failures.push(`${part}: ${error.message}`);
@@ -69,12 +70,15 @@ function print(rows, runs, withProfile) {
   const spread = (row) => (row.value === undefined ? '-' : `${figure(row.min)} … ${figure(row.max)}`);
   const header = ['measure', 'measured', ...(runs.length > 1 ? ['spread'] : []), 'budget', 'stretch', 'verdict'];
   const cells = rows.map((row) => [row.title, figure(row.value), ...(runs.length > 1 ? [spread(row)] : []), figure(row.budget), figure(row.stretch), row.verdict]);
-  console.log(terminalTable([header, ...cells]));
+  if (rows.length > 0) console.log(terminalTable([header, ...cells]));
   if (!withProfile) return;
   for (const profile of runs.at(-1).profiles) {
-    const total = profile.rows.reduce((sum, row) => sum + row.instructions, 0);
-    const top = profile.rows.slice(0, 20).map((row) => [shortName(row.name).slice(0, 110), figure(row.instructions), `${((100 * row.instructions) / total).toFixed(1)} %`]);
-    console.log(`\n${profile.title}: ${figure(total)}\n${terminalTable([['function', 'itself', 'share'], ...top])}`);
+    const total = profile.rows.reduce((sum, row) => sum + row.cost, 0);
+    const cells = (rows) => rows.map((row) => [shortName(row.name).slice(0, 110), figure(row.cost), `${((100 * row.cost) / total).toFixed(1)} %`]);
+    const table = (title, rows) => terminalTable([[title, 'itself', 'share'], ...cells(rows)]);
+    console.log(`\n${profile.title}: ${figure(total)}`);
+    if (profile.counts) console.log(table('system call', profile.rows));
+    else console.log(`${table('function', profile.rows.slice(0, 20))}\n\n${table('part', grouped(profile.rows).slice(0, 12))}`);
   }
 }
 
@@ -105,7 +109,9 @@ async function main() {
 main().then(
   (code) => process.exit(code),
   (error) => {
-    say(error instanceof CannotMeasure ? `could not measure: ${error.message}` : error.stack ?? error.message);
-    process.exit(error instanceof CannotMeasure ? 3 : 2);
+    const isUsage = error instanceof UsageError || error.code?.startsWith('ERR_PARSE_ARGS');
+    if (error instanceof CannotMeasure) say(`could not measure: ${error.message}`);
+    else say(isUsage ? error.message : error.stack);
+    process.exit(isUsage ? 2 : 3);
   },
 );

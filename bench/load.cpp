@@ -65,7 +65,7 @@ Load::Load(io::Reactor& reactor, LoadOptions options)
       all_idle_{reactor} {}
 
 io::Task<LoadReport> Load::run() {
-    report_.resident_before_kib = resident_kib(options_.watched);
+    report_.resident_before = resident_of(options_.watched);
     if (options_.requests > 0) begin_window();
     for (std::size_t i = 0; i < options_.connections; ++i)
         tasks_.spawn(session(i));
@@ -92,7 +92,7 @@ io::Task<void> Load::hold_idle_streams() {
     if (!idle) fail(idle.error());
     if (options_.on_idle) options_.on_idle(idle_streams_);
     co_await sleep_until(reactor_.now() + settle_time);
-    report_.resident_after_kib = resident_kib(options_.watched);
+    report_.resident_after = resident_of(options_.watched);
     begin_window();
     co_await sleep_until(reactor_.now() + options_.window);
     end_window();
@@ -219,7 +219,7 @@ base::Status Load::take(Answer& answer, std::string_view bytes) {
         }
         if (!measuring_) continue;
         ++report_.chunks;
-        if (options_.plan.kind != PlanKind::paced) continue;
+        if (!options_.plan.has_interval()) continue;
         if (!now) now = base::monotonic_now();
         report_.chunk_delay.add(*now - *sent);
     }

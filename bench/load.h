@@ -53,8 +53,8 @@ struct LoadReport {
     Samples first_chunk{};       // from sending to the first content event
     Samples chunk_delay{};       // from the upstream's send to our read
     ThreadTimes cpu{};
-    std::uint64_t resident_before_kib = 0;  // idle only: without and with all streams open
-    std::uint64_t resident_after_kib = 0;
+    Resident resident_before{};  // idle only: without and with all streams open
+    Resident resident_after{};
 };
 
 class Load {

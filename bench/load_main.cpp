@@ -39,7 +39,8 @@ void declare(CLI::App& app, CommandLine& line) {
     app.add_option("--path", options.path, "The request's path")->capture_default_str();
     app.add_option("--authorization", options.authorization, "The Authorization header, e.g. 'Bearer KEY'");
     app.add_option("--model", options.model, "The model to ask for")->capture_default_str();
-    app.add_option("--plan", line.plan, "whole, paced:CHUNKS:MILLISECONDS, burst:CHUNKS or idle")
+    app.add_option("--plan", line.plan,
+                   "whole, paced:CHUNKS:MILLISECONDS, varied:CHUNKS:MILLISECONDS, burst:CHUNKS or idle")
         ->capture_default_str();
     app.add_option("--connections", options.connections, "Sessions, each with one connection")
         ->check(CLI::Range(1, 100000))
@@ -87,6 +88,11 @@ void write_samples(JsonWriter& json, std::string_view name, Samples& samples) {
     json.end_object();
 }
 
+void write_resident(JsonWriter& json, std::string_view name, const weir::bench::Resident& resident) {
+    json.key(name).begin_object().member("all_kib", resident.all_kib);
+    json.member("anonymous_kib", resident.anonymous_kib).end_object();
+}
+
 std::string to_json(LoadReport report) {
     JsonWriter json;
     json.begin_object();
@@ -110,8 +116,8 @@ std::string to_json(LoadReport report) {
             .member("cpu_ns", static_cast<std::int64_t>(thread.cpu.count()))
             .end_object();
     json.end_array();
-    json.member("resident_before_kib", report.resident_before_kib);
-    json.member("resident_after_kib", report.resident_after_kib);
+    write_resident(json, "resident_before", report.resident_before);
+    write_resident(json, "resident_after", report.resident_after);
     json.end_object();
     return std::move(json).take();
 }

@@ -31,13 +31,19 @@ std::optional<Plan> parse(std::string_view text) {
     static_cast<void>(take_text(text, prefix));
     if (text == "whole") return Plan{};
     if (text == "idle") return Plan{.kind = PlanKind::idle};
-    const bool paced = take_text(text, "paced:");
-    if (!paced && !take_text(text, "burst:")) return std::nullopt;
-    Plan plan{.kind = paced ? PlanKind::paced : PlanKind::burst};
+    Plan plan;
+    if (take_text(text, "paced:"))
+        plan.kind = PlanKind::paced;
+    else if (take_text(text, "varied:"))
+        plan.kind = PlanKind::varied;
+    else if (take_text(text, "burst:"))
+        plan.kind = PlanKind::burst;
+    else
+        return std::nullopt;
     const auto chunks = take_number(text, most_chunks);
     if (!chunks) return std::nullopt;
     plan.chunks = *chunks;
-    if (paced) {
+    if (plan.has_interval()) {
         if (!take_text(text, ":")) return std::nullopt;
         const auto interval = take_number(text, longest_interval_ms);
         if (!interval) return std::nullopt;
@@ -53,6 +59,7 @@ std::string to_text(const Plan& plan) {
     switch (plan.kind) {
         case PlanKind::whole: return "bench:whole";
         case PlanKind::paced: return fmt::format("bench:paced:{}:{}", plan.chunks, plan.interval.count());
+        case PlanKind::varied: return fmt::format("bench:varied:{}:{}", plan.chunks, plan.interval.count());
         case PlanKind::burst: return fmt::format("bench:burst:{}", plan.chunks);
         case PlanKind::idle: return "bench:idle";
     }
@@ -62,8 +69,9 @@ std::string to_text(const Plan& plan) {
 base::Result<Plan> parse_plan(std::string_view text) {
     const auto plan = parse(text);
     if (!plan)
-        return base::fail(base::ErrorCode::invalid_argument,
-                          "not a plan: use whole, paced:CHUNKS:MILLISECONDS, burst:CHUNKS or idle");
+        return base::fail(
+            base::ErrorCode::invalid_argument,
+            "not a plan: use whole, paced:CHUNKS:MILLISECONDS, varied:CHUNKS:MILLISECONDS, burst:CHUNKS or idle");
     return *plan;
 }
 

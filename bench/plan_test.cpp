@@ -16,6 +16,7 @@ TEST(plan, reads_what_it_writes) {
     const PlanCase cases[] = {
         {"bench:whole", {}},
         {"bench:paced:200:20", {.kind = PlanKind::paced, .chunks = 200, .interval = milliseconds{20}}},
+        {"bench:varied:3:7", {.kind = PlanKind::varied, .chunks = 3, .interval = milliseconds{7}}},
         {"bench:burst:20000", {.kind = PlanKind::burst, .chunks = 20000}},
         {"bench:idle", {.kind = PlanKind::idle}},
     };
@@ -31,9 +32,9 @@ TEST(plan, reads_what_it_writes) {
 }
 
 TEST(plan, refuses_what_is_none) {
-    for (const std::string_view text :
-         {"", "bench:", "quick", "paced", "paced:10", "paced:10:", "paced:0:20", "paced:10:0", "paced:10:20:30",
-          "paced:-1:20", "paced:99999999:20", "paced:10:9999999", "burst:", "burst:x", "burst:5:5", "idle:1"})
+    for (const std::string_view text : {"", "bench:", "quick", "paced", "paced:10", "paced:10:", "paced:0:20",
+                                        "paced:10:0", "paced:10:20:30", "paced:-1:20", "varied:5", "paced:99999999:20",
+                                        "paced:10:9999999", "burst:", "burst:x", "burst:5:5", "idle:1"})
         EXPECT_FALSE(parse_plan(text)) << text;
 }
 

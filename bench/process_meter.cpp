@@ -23,6 +23,12 @@ Number first_number(std::string_view text) noexcept {
     return number;
 }
 
+// Behind "\nName:"; 0 when there is no such line.
+std::uint64_t number_of_line(std::string_view text, std::string_view label) noexcept {
+    const auto begin = text.find(label);
+    return begin == std::string_view::npos ? 0 : first_number<std::uint64_t>(text.substr(begin + label.size()));
+}
+
 std::filesystem::path directory_of(int process) { return std::filesystem::path{"/proc"} / std::to_string(process); }
 
 std::string name_of(const std::filesystem::path& thread) {
@@ -58,17 +64,18 @@ base::Nanoseconds parse_schedstat(std::string_view text) noexcept {
     return base::Nanoseconds{first_number<std::int64_t>(text)};
 }
 
-std::uint64_t parse_resident_kib(std::string_view smaps_rollup) noexcept {
-    constexpr std::string_view label = "\nRss:";
-    const auto begin = smaps_rollup.find(label);
-    if (begin == std::string_view::npos) return 0;
-    return first_number<std::uint64_t>(smaps_rollup.substr(begin + label.size()));
+Resident parse_resident(std::string_view smaps_rollup) noexcept {
+    return {.all_kib = number_of_line(smaps_rollup, "\nRss:"),
+            .anonymous_kib = number_of_line(smaps_rollup, "\nAnonymous:")};
 }
 
-std::uint64_t resident_kib(const std::vector<int>& processes) {
-    std::uint64_t sum = 0;
-    for (const int process : processes)
-        sum += parse_resident_kib(read_file(directory_of(process) / "smaps_rollup"));
+Resident resident_of(const std::vector<int>& processes) {
+    Resident sum;
+    for (const int process : processes) {
+        const auto one = parse_resident(read_file(directory_of(process) / "smaps_rollup"));
+        sum.all_kib += one.all_kib;
+        sum.anonymous_kib += one.anonymous_kib;
+    }
     return sum;
 }
 

@@ -26,9 +26,14 @@ using ThreadTimes = std::map<int, ThreadTime>;
 
 // "123 456 789" (/proc/PID/task/TID/schedstat): the first number is the time on a CPU.
 [[nodiscard]] base::Nanoseconds parse_schedstat(std::string_view text) noexcept;
-// The line "Rss:   1234 kB" of /proc/PID/smaps_rollup; 0 when there is none.
-[[nodiscard]] std::uint64_t parse_resident_kib(std::string_view smaps_rollup) noexcept;
-
-[[nodiscard]] std::uint64_t resident_kib(const std::vector<int>& processes);
+// Resident memory, and the part of it that is no file's: mapped files may be written back and dropped.
+struct Resident {
+    std::uint64_t all_kib = 0;
+    std::uint64_t anonymous_kib = 0;
+    friend bool operator==(const Resident&, const Resident&) = default;
+};
+// The lines "Rss:   1234 kB" and "Anonymous:   1200 kB" of /proc/PID/smaps_rollup; 0 when there is none.
+[[nodiscard]] Resident parse_resident(std::string_view smaps_rollup) noexcept;
+[[nodiscard]] Resident resident_of(const std::vector<int>& processes);
 
 }  // namespace weir::bench

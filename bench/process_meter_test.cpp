@@ -14,7 +14,10 @@ TEST(process_meter, reads_the_kernels_texts) {
     EXPECT_EQ(
         parse_resident_kib("55d4-7ffd ---p 00000000 00:00 0   [rollup]\nRss:                5324 kB\nPss: 1 kB\n"),
         5324U);
-    EXPECT_EQ(parse_resident_kib("nothing of the kind\n"), 0U);
+    EXPECT_EQ(parse_resident("55d4-7ffd ---p 00000000 00:00 0   [rollup]\nRss:                5324 kB\nPss: 1 kB\n"
+                             "Pss_Anon: 7 kB\nAnonymous:  4001 kB\nLazyFree: 0 kB\n"),
+              (Resident{.all_kib = 5324, .anonymous_kib = 4001}));
+    EXPECT_EQ(parse_resident("nothing of the kind\n"), Resident{});
 }
 
 TEST(process_meter, difference_counts_new_threads_from_their_beginning_and_drops_ended_ones) {
@@ -30,10 +33,11 @@ TEST(process_meter, difference_counts_new_threads_from_their_beginning_and_drops
 TEST(process_meter, measures_this_process_and_none_that_is_not_there) {
     const std::vector<int> self{::getpid()};
     EXPECT_TRUE(thread_times(self).contains(::getpid()));
-    EXPECT_GT(resident_kib(self), 100U);
+    EXPECT_GT(resident_of(self).anonymous_kib, 100U);
+    EXPECT_GE(resident_of(self).all_kib, resident_of(self).anonymous_kib);
     const std::vector<int> nobody{-1};
     EXPECT_TRUE(thread_times(nobody).empty());
-    EXPECT_EQ(resident_kib(nobody), 0U);
+    EXPECT_EQ(resident_of(nobody), Resident{});
 }
 
 }  // namespace

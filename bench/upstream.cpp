@@ -115,7 +115,7 @@ io::Task<bool> Upstream::stream(Connection& connection, Plan plan) {
         co_return false;
     }
     const bool all =
-        plan.kind == PlanKind::paced ? co_await send_paced(connection, plan) : co_await send_burst(connection, plan);
+        plan.has_interval() ? co_await send_paced(connection, plan) : co_await send_burst(connection, plan);
     if (!all) co_return false;
     co_return co_await write(connection, with_usage ? answers_.stream_end_with_usage : answers_.stream_end);
 }
@@ -125,7 +125,9 @@ io::Task<bool> Upstream::send_paced(Connection& connection, Plan plan) {
     for (std::uint32_t i = 0; i < plan.chunks; ++i) {
         const auto slept = co_await reactor_.sleep({.deadline = due, .cancel = &connection.gone});
         if (!slept) co_return false;
-        const bool sent = co_await write(connection, answers_.stamped(base::monotonic_now()));
+        const auto now = base::monotonic_now();
+        const auto event = plan.kind == PlanKind::varied ? answers_.stamped_and_varied(now) : answers_.stamped(now);
+        const bool sent = co_await write(connection, event);
         if (!sent) co_return false;
         due += plan.interval;
     }

@@ -76,7 +76,7 @@ export async function measureMemory(programs, peer, { cores }) {
   };
   await load('whole', { requests: 100 });
   const report = await load('idle', { connections: idleStreams, seconds: 0.1, watch: peer.pids });
-  return (report.resident_after_kib - report.resident_before_kib) / idleStreams;
+  return (report.resident_after.all_kib - report.resident_before.all_kib) / idleStreams;
 }
 
 const totalCpu = (threads) => threads.reduce((sum, thread) => sum + thread.cpu_ns, 0);

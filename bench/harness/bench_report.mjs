@@ -32,6 +32,7 @@ function notes(result) {
   const lines = [
     `Weir's CPU per request: data worker ${figure(split.data)} µs, writer thread (access log and store) ${figure(split.writer)} µs, other threads ${figure(split.other)} µs (medians).`,
     `Share of its core that each proxy used in the saturated window: ${Object.entries(result.busy).map(([name, share]) => `${name} ${(100 * share).toFixed(0)} %`).join(', ')}.`,
+    `Load average of the machine before the first round: ${result.load_average_before.toFixed(1)}.`,
     `Windows that failed and were repeated: ${result.voided.length}.`,
   ];
   return [...lines, ...result.voided.map((text) => `  void: ${text}`)];

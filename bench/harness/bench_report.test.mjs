@@ -13,7 +13,7 @@ const measures = [{ id: 'cpu_per_request', title: 'CPU per request', unit: 'µs'
 const result = {
   date: '2026-12-01', rounds: 3, window_seconds: 2, commit: 'abc', machine: { cpu: 'a <fast> one', cores: 2, memory_gib: 4, kernel: '6' },
   versions: { weir: '0.1', nginx: '1', haproxy: '2' }, measures: evaluate(rounds, measures),
-  weir_cpu_per_request: { data: 12, writer: 9, other: 1 }, busy: { weir: 0.99 }, voided: ['weir, paced: 1 requests failed'],
+  weir_cpu_per_request: { data: 12, writer: 9, other: 1 }, busy: { weir: 0.99 }, load_average_before: 0.1, voided: ['weir, paced: 1 requests failed'],
 };
 const budgets = [{ id: 'cpu_per_request', budget: 0.85, stretch: 0.5 }];
 

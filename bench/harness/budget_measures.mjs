@@ -3,7 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseCallgrind, perUnit, roleOf } from './callgrind.mjs';
+import { byRole, parseCallgrind, perUnit } from './callgrind.mjs';
 import { CannotMeasure, mustBeWhole } from './processes.mjs';
 import { parseStraceSummary } from './strace.mjs';
 
@@ -24,17 +24,20 @@ const pinnedDispatch = {
 export async function measureInstructions(programs) {
   const upstream = await programs.startUpstream();
   const gateway = await startUnderCallgrind(programs, upstream.address);
-  const paced = (chunks) => programs.load(gateway.address, `paced:${chunks}:${intervalMs}`, { connections: streams, requests: streams });
+  const stream = async (plan, chunks) =>
+    mustBeWhole(await programs.load(gateway.address, `${plan}:${chunks}:${intervalMs}`, { connections: streams, requests: streams }), `${plan} streams under callgrind`);
 
   mustBeWhole(await programs.load(gateway.address, 'whole', { requests: 300 }), 'warm-up');
-  mustBeWhole(await paced(fewChunks), 'warm-up');
+  await stream('paced', fewChunks);
   dump(gateway);
   mustBeWhole(await programs.load(gateway.address, 'whole', { requests }), 'requests under callgrind');
   const whole = dump(gateway);
-  mustBeWhole(await paced(fewChunks), 'short streams under callgrind');
+  await stream('paced', fewChunks);
   const few = dump(gateway);
-  mustBeWhole(await paced(manyChunks), 'long streams under callgrind');
+  await stream('paced', manyChunks);
   const many = dump(gateway);
+  await stream('varied', manyChunks);
+  const varied = dump(gateway);
   await programs.stop(gateway.child);
   await programs.stop(upstream.child);
 
@@ -44,11 +47,13 @@ export async function measureInstructions(programs) {
     values: {
       instructions_per_request: whole.data.instructions / requests,
       instructions_per_chunk: (many.data.instructions - few.data.instructions) / chunks,
+      instructions_per_varied_chunk: (varied.data.instructions - few.data.instructions) / chunks,
       instructions_per_record: whole.writer.instructions / requests,
     },
     profiles: [
       { title: 'data worker, per request', rows: perUnit(whole.data.functions, nothing, requests) },
       { title: 'data worker, per chunk', rows: perUnit(many.data.functions, few.data.functions, chunks) },
+      { title: 'data worker, per chunk that repeats nothing', rows: perUnit(varied.data.functions, few.data.functions, chunks) },
       { title: 'writer, per record', rows: perUnit(whole.writer.functions, nothing, requests) },
     ],
   };
@@ -92,7 +97,7 @@ async function startUnderCallgrind(programs, upstream, name = 'callgrind', size 
   const output = join(programs.directory, name, 'out');
   const under = ['valgrind', '--quiet', '--tool=callgrind', '--separate-threads=yes', `--callgrind-out-file=${output}`];
   const gateway = await programs.startWeir({ upstream, name, program, size, under, env: pinnedDispatch, readyMs: 120_000 });
-  return { ...gateway, dumps: 0, roles: new Map() };
+  return { ...gateway, dumps: 0 };
 }
 
 // What each thread has executed since the last dump, by role.
@@ -100,17 +105,10 @@ function dump(gateway) {
   run('callgrind_control', ['--dump', String(gateway.pid)]);
   gateway.dumps += 1;
   const files = readdirSync(gateway.directory).filter((name) => name.startsWith(`out.${gateway.dumps}-`));
-  const byRole = {};
-  for (const file of files) {
-    const parsed = parseCallgrind(readFileSync(join(gateway.directory, file), 'utf8'));
-    const role = roleOf(parsed.functions) ?? gateway.roles.get(parsed.thread);
-    if (!role) continue;
-    gateway.roles.set(parsed.thread, role);
-    byRole[role] = parsed;
-  }
+  const dumps = byRole(files.map((file) => parseCallgrind(readFileSync(join(gateway.directory, file), 'utf8'))));
   for (const role of ['data', 'writer'])
-    if (!byRole[role]) throw new CannotMeasure(`callgrind's dump ${gateway.dumps} does not tell which thread is the ${role} thread`);
-  return byRole;
+    if (!dumps[role]) throw new CannotMeasure(`callgrind's dump ${gateway.dumps} does not tell which thread is the ${role} thread`);
+  return dumps;
 }
 
 export async function measureSystemCalls(programs) {
@@ -162,7 +160,8 @@ export async function measureMemory(programs) {
   const report = mustBeWhole(await programs.load(gateway.address, 'idle', { connections: idleStreams, seconds: 0.1, watch: gateway.pid }), 'idle streams');
   await programs.stop(gateway.child);
   await programs.stop(upstream.child);
-  return { values: { kib_per_idle_stream: (report.resident_after_kib - report.resident_before_kib) / idleStreams } };
+  const growth = (part) => (report.resident_after[part] - report.resident_before[part]) / idleStreams;
+  return { values: { kib_per_idle_stream: growth('all_kib'), anonymous_kib_per_idle_stream: growth('anonymous_kib') } };
 }
 
 export function requireTools() {

@@ -42,22 +42,53 @@ function nameOf(text, names) {
   return names.get(match[1]) ?? '?';
 }
 
-// Which of the gateway's threads it is, by what only that one does; undefined when it cannot be told.
-export function roleOf(functions) {
-  let role;
-  for (const name of functions.keys()) {
-    if (name.includes('weir::gateway::Request::')) return 'data';
-    if (name.startsWith('sqlite3')) role = 'writer';
-  }
-  return role;
+// Which dumps of one moment are of which of the gateway's threads, by who does most of what only that one should do:
+// {data, writer}, undefined where nobody does it.
+export function byRole(dumps) {
+  const most = (mark) => {
+    const counted = dumps.map((dump) => ({ dump, own: sumWhere(dump.functions, (name) => name.startsWith(mark)) }));
+    return counted.filter(({ own }) => own > 0).sort((x, y) => y.own - x.own)[0]?.dump;
+  };
+  return { data: most('weir::gateway::'), writer: most('sqlite3') };
+}
+
+function sumWhere(functions, matches) {
+  let sum = 0;
+  for (const [name, instructions] of functions) if (matches(name)) sum += instructions;
+  return sum;
+}
+
+const groups = [
+  ['memory', /^(_int_(malloc|free|realloc)|malloc|free|calloc|realloc|cfree|malloc_consolidate|unlink_chunk|operator (new|delete)|sysmalloc|tcache)/],
+  ['bytes and text (libc)', /^(__)?(mem|str|wmem)[a-z]+(_|$)/],
+  ['std::string and streams', /^(void |char )?std::/],
+  ['simdjson', /simdjson::/],
+  ['fmt', /fmt::/],
+  ['SQLite', /^sqlite3/],
+];
+
+// The part of the program that a function belongs to: a module of ours, a library, or what the processor calls it.
+export function groupOf(name) {
+  const own = name.match(/^(?:[a-zA-Z_ ]+ )?weir::([a-z_]+)::/);
+  if (own) return `weir::${own[1]}`;
+  const library = name.match(/ in (\S+?)\.so/);
+  if (library) return library[1];
+  return groups.find(([, pattern]) => pattern.test(name))?.[0] ?? 'other';
+}
+
+// rows of perUnit, summed by group, the largest first.
+export function grouped(rows) {
+  const sums = new Map();
+  for (const { name, cost } of rows) sums.set(groupOf(name), (sums.get(groupOf(name)) ?? 0) + cost);
+  return [...sums].map(([name, cost]) => ({ name, cost })).sort((a, b) => b.cost - a.cost);
 }
 
 // The functions of `more` minus those of `less`, each divided by `count`; the largest first.
 export function perUnit(more, less, count) {
   const names = new Set([...more.keys(), ...less.keys()]);
   return [...names]
-    .map((name) => ({ name, instructions: ((more.get(name) ?? 0) - (less.get(name) ?? 0)) / count }))
-    .sort((a, b) => b.instructions - a.instructions);
+    .map((name) => ({ name, cost: ((more.get(name) ?? 0) - (less.get(name) ?? 0)) / count }))
+    .sort((a, b) => b.cost - a.cost);
 }
 
 // A function's name without what every C++ name drags along.

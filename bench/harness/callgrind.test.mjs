@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCallgrind, perUnit, roleOf, shortName } from './callgrind.mjs';
+import { byRole, grouped, groupOf, parseCallgrind, perUnit, shortName } from './callgrind.mjs';
 
 const dump = `# callgrind format
 version: 1
@@ -45,15 +45,31 @@ test('a function counts its own instructions, not those of what it calls', () =>
   assert.deepEqual([...parsed.functions], [['memcpy', 120], ['weir::gateway::Request::run(weir::io::Task<void>)', 10], ['sqlite3_step', 50], ['0x000000000029c680 in somewhere', 4]]);
 });
 
-test('a thread is known by what only it does', () => {
-  assert.equal(roleOf(new Map([['sqlite3_step', 1], ['weir::gateway::Request::run()', 1]])), 'data');
-  assert.equal(roleOf(new Map([['memcpy', 1], ['sqlite3VdbeExec', 1]])), 'writer');
-  assert.equal(roleOf(new Map([['memcpy', 1], ['weir::control::Prober', 1]])), undefined);
+test('a thread is known by what it does most of', () => {
+  const dump = (thread, functions) => ({ thread, functions: new Map(Object.entries(functions)) });
+  const main = dump(1, { memcpy: 9000, 'weir::gateway::make_snapshot()': 10, sqlite3_open: 5 });
+  const data = dump(2, { 'weir::gateway::Request::run()': 500, 'weir::ledger::Ledger::submit()': 3 });
+  const writer = dump(3, { sqlite3VdbeExec: 700, memcpy: 1 });
+  assert.deepEqual(byRole([main, data, writer]), { data, writer });
+  assert.deepEqual(byRole([dump(1, { memcpy: 1 })]), { data: undefined, writer: undefined });
+});
+
+test('functions are grouped by the part they belong to', () => {
+  for (const [name, group] of [
+    ['weir::http::(anonymous namespace)::check_fields(std::basic_string_view<char>)', 'weir::http'],
+    ['bool weir::io::ready<int>()', 'weir::io'],
+    ['_int_malloc', 'memory'], ['operator new(unsigned long)', 'memory'], ['__memcpy_avx_unaligned', 'bytes and text (libc)'],
+    ['std::__cxx11::basic_string<char>::_M_replace(unsigned long)', 'std::string and streams'],
+    ['simdjson::haswell::stage1(unsigned char const*)', 'simdjson'], ['void fmt::v9::detail::vformat_to<char>()', 'fmt'],
+    ['0x00000000000f2670 in libsqlite3.so.0.8.6', 'libsqlite3'], ['sqlite3_step', 'SQLite'], ['clock_gettime', 'other'],
+  ]) assert.equal(groupOf(name), group, name);
+  const rows = [{ name: 'malloc', cost: 5 }, { name: 'weir::io::f()', cost: 9 }, { name: 'free', cost: 6 }];
+  assert.deepEqual(grouped(rows), [{ name: 'memory', cost: 11 }, { name: 'weir::io', cost: 9 }]);
 });
 
 test('what each unit costs is a difference', () => {
   const rows = perUnit(new Map([['a', 110], ['b', 1000], ['c', 5]]), new Map([['a', 10], ['b', 500], ['d', 5]]), 10);
-  assert.deepEqual(rows, [{ name: 'b', instructions: 50 }, { name: 'a', instructions: 10 }, { name: 'c', instructions: 0.5 }, { name: 'd', instructions: -0.5 }]);
+  assert.deepEqual(rows, [{ name: 'b', cost: 50 }, { name: 'a', cost: 10 }, { name: 'c', cost: 0.5 }, { name: 'd', cost: -0.5 }]);
 });
 
 test('names are shortened to what tells them apart', () => {

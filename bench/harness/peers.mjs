@@ -9,7 +9,7 @@ import { CannotMeasure, filledIn } from './processes.mjs';
 export const peerNames = ['direct', 'weir', 'nginx', 'haproxy'];
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// {name, address, pids, settle(): what it lost, stop()}
+// {name, address, pids, settle(): waits for its work to be done, tells how many records it lost since the last, stop()}
 export async function startPeer(programs, name, { upstream, core, round }) {
   const directory = join(programs.directory, `${name}-${round}`);
   if (name === 'direct') return { name, address: upstream.address, pids: [], settle: async () => 0, stop: async () => {} };
@@ -37,7 +37,14 @@ async function startWeir(programs, { upstream, core, name, directory }) {
     await programs.stop(gateway.child);
     rmSync(directory, { recursive: true, force: true });
   };
-  return { name: 'weir', address: gateway.address, pids: [gateway.pid], settle: () => untilWritten(gateway.metrics), stop };
+  let known = 0;
+  const settle = async () => {
+    const dropped = await untilWritten(gateway.metrics);
+    const since = dropped - known;
+    known = dropped;
+    return since;
+  };
+  return { name: 'weir', address: gateway.address, pids: [gateway.pid], settle, stop };
 }
 
 // Waits until every record is in the log and the store, whose cost must be counted with the requests. Returns how many

@@ -1,6 +1,7 @@
 // The loader against the mock upstream, without a gateway: every kind of plan, and what is not a good answer.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -38,6 +39,9 @@ test('paced streams: every chunk counted, and how late it came', async () => {
   assert.equal(report.chunk_delay_us.count, 20);
   assert.ok(report.chunk_delay_us.p50 > 0 && report.chunk_delay_us.p50 < 5e6, `${report.chunk_delay_us.p50} µs`);
   assert.ok(report.latency_us.p50 >= 4 * 10_000, `${report.latency_us.p50} µs for five chunks, ten milliseconds apart`);
+  const varied = await programs.load(upstream.address, 'varied:5:2', { requests: 2, connections: 2 });
+  assert.equal(varied.failures, 0, varied.first_failures[0]);
+  assert.equal(varied.chunk_delay_us.count, 10);
 });
 
 test('bursts', async () => {
@@ -65,7 +69,10 @@ test('idle streams are held, and the memory that they take is told', async () =>
   const report = await programs.load(upstream.address, 'idle', { seconds: 0.1, connections: 50, watch: upstream.pid });
   assert.equal(report.failures, 0, report.first_failures[0]);
   assert.equal(report.requests, 50);
-  assert.ok(report.resident_before_kib > 0 && report.resident_after_kib >= report.resident_before_kib);
+  for (const part of ['all_kib', 'anonymous_kib']) {
+    assert.ok(report.resident_before[part] > 0, part);
+    assert.ok(report.resident_after[part] >= report.resident_before[part], part);
+  }
 });
 
 test('a wrong answer and a missing server are failures', async () => {
@@ -79,4 +86,32 @@ test('a wrong answer and a missing server are failures', async () => {
   const nobody = await programs.load(upstream.address, 'whole', { requests: 2 });
   assert.equal(nobody.failures, 2);
   assert.match(nobody.first_failures[0], /connecting/);
+});
+
+test('a stream that lacks something is a failure', async () => {
+  const content = 'data: {"choices":[{"index":0,"delta":{"content":" t=0000000000000000001"},"finish_reason":null}]}\n\n';
+  const finish = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
+  const done = 'data: [DONE]\n\n';
+  for (const [events, expected] of [
+    [[content, content, finish, done], undefined],
+    [[content, finish, done], /1 chunks of 2/],
+    [[content, content, content, finish, done], /3 chunks of 2/],
+    [[content, content, done], /no proper end/],
+    [[content, content, finish], /no proper end/],
+    [[content, content, 'cut'], /closed|reset/],
+  ]) {
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of events) if (event !== 'cut') response.write(event);
+      if (events.includes('cut')) setTimeout(() => response.destroy(), 50);
+      else response.end();
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const report = await programs.load(`127.0.0.1:${server.address().port}`, 'burst:2', { requests: 1 });
+    server.closeAllConnections();
+    server.close();
+    assert.equal(report.failures, expected ? 1 : 0, `${events.length} events: ${report.first_failures[0]}`);
+    if (expected) assert.match(report.first_failures[0], expected);
+  }
 });
