@@ -38,6 +38,7 @@ if(WEIR_LLD)
   add_link_options(--ld-path=${WEIR_LLD})
   # In release, programs are optimised across files when they are linked; the unit tests link the same objects without.
   string(APPEND CMAKE_CXX_FLAGS_RELEASE " -flto=thin -ffat-lto-objects")
+  add_link_options($<$<CONFIG:Release>:-Wl,--fat-lto-objects>)
 endif()
 
 find_program(WEIR_CCACHE ccache)

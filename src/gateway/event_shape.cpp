@@ -2,7 +2,10 @@
 
 #include <simdjson.h>
 
+#include <array>
+#include <bit>
 #include <cassert>
+#include <cstdint>
 #include <cstring>
 
 namespace weir::gateway {
@@ -16,7 +19,8 @@ using Sixteen = signed char __attribute__((vector_size(16)));
 // (which is negative as a signed char).
 bool all_plain(Sixteen bytes) noexcept {
     const Sixteen special = (bytes < 0x20) | (bytes == '"') | (bytes == '\\');
-    return __builtin_reduce_or(special) == 0;
+    const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(special);
+    return (halves[0] | halves[1]) == 0;
 }
 
 }  // namespace
