@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,7 +23,9 @@ using Clock = std::chrono::steady_clock;
 
 // A ring that was missed costs this much delay; it happens only when a record comes as the writer falls asleep.
 constexpr std::chrono::milliseconds longest_sleep{250};
-// More records than this at once come from a recovery or a stall: their memory is given back.
+// A recovery or the end of a stall may bring a million records at once: they are taken in parts, so that new ones are
+// read, and segments removed, in between; and their memory is given back.
+constexpr std::size_t batches_at_once = 16;
 constexpr std::size_t large_batch = 65536;
 
 }  // namespace
@@ -39,11 +42,14 @@ struct Ledger::State {
     void make_spools();
     void run();
     bool take();
+    bool add_ready();
     void wait(bool idle);
     void publish_state() noexcept;
     void end();
     void remove_unused();
     [[nodiscard]] bool stop_is_over() const noexcept;
+    // Records that are read and not stored.
+    [[nodiscard]] std::size_t left() const noexcept { return ready.size() - ready_done + writer.waiting(); }
     void report(std::string_view text) const {
         if (options.report) options.report(text);
     }
@@ -60,6 +66,8 @@ struct Ledger::State {
     SegmentShelf shelf;
     RecordWriter writer;
     std::vector<Ready> ready;
+    std::size_t ready_done = 0;        // of them the writer has
+    Clock::time_point ready_since{};  // when the first of the others was read
 
     std::atomic<bool> reopen_log{false};
     std::atomic<bool> stopping{false};
@@ -81,6 +89,7 @@ base::Result<std::unique_ptr<Ledger>> Ledger::start(LedgerOptions options) {
     if (!directory) return std::unexpected{std::move(directory).error()};
     auto state = std::make_unique<State>(std::move(options), *std::move(log), *std::move(directory));
     // Before anything is served, so that what an earlier process left is not mistaken for this one's.
+    state->ready_since = Clock::now();
     state->shelf.recover(state->ready);
     state->make_spools();
     if (auto started = state->keeper.start(); !started) {
@@ -133,35 +142,46 @@ void Ledger::State::run() {
     while (!stopping.load()) {
         news.arm();
         const bool had_work = take();
-        wait(!had_work && writer.waiting() == 0);
+        if (ready.empty()) wait(!had_work && writer.waiting() == 0);
     }
     keeper.stop();
     for (const auto& spool : spools)
         spool->close();
     writer.hurry();
     while (true) {
+        const std::size_t before = left();
         take();
-        if (writer.waiting() == 0 || stop_is_over()) break;
-        stop_bell.sleep(std::min(options.batch_delay, longest_sleep));
+        if (left() == 0 || stop_is_over()) break;
+        if (left() >= before) stop_bell.sleep(std::min(options.batch_delay, longest_sleep));
         writer.hurry();
     }
     end();
 }
 
-// Everything the workers have written until now: to the log, to the store, and off the disk. False = there was nothing.
+// What the workers have written until now: to the log, to the store, and off the disk. False = there was nothing.
 bool Ledger::State::take() {
     if (reopen_log.exchange(false)) writer.reopen_log();
+    if (ready.empty()) ready_since = Clock::now();
     shelf.read(spools, ready);
-    const auto now = Clock::now();
-    const bool any = !ready.empty();
-    if (any && writer.waiting() == 0) oldest.store(now.time_since_epoch().count(), std::memory_order_relaxed);
-    writer.add(ready, now);
-    if (ready.capacity() > large_batch) ready = {};
-    ready.clear();
-    writer.store(Clock::now());
+    const bool any = add_ready();
+    writer.store(Clock::now(), batches_at_once);
     shelf.retire();
     publish_state();
     return any;
+}
+
+bool Ledger::State::add_ready() {
+    if (ready.empty()) return false;
+    if (writer.waiting() == 0) oldest.store(ready_since.time_since_epoch().count(), std::memory_order_relaxed);
+    const auto part = std::span{ready}.subspan(ready_done);
+    const auto taken = part.first(std::min(part.size(), batches_at_once * options.batch_records));
+    writer.add(taken, ready_since);
+    ready_done += taken.size();
+    if (ready_done < ready.size()) return true;
+    ready_done = 0;
+    if (ready.capacity() > large_batch) ready = {};
+    ready.clear();
+    return true;
 }
 
 // The first record ends the sleep of an idle writer; then the rest of its batch may gather.
@@ -175,7 +195,8 @@ void Ledger::State::publish_state() noexcept {
     dropped_records.store(counted.dropped_records, std::memory_order_relaxed);
     dropped_log_lines.store(counted.dropped_log_lines, std::memory_order_relaxed);
     store_failures.store(counted.store_failures, std::memory_order_relaxed);
-    oldest.store(writer.oldest().time_since_epoch().count(), std::memory_order_relaxed);
+    const auto since = writer.waiting() > 0 || ready.empty() ? writer.oldest() : ready_since;
+    oldest.store(since.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 bool Ledger::State::stop_is_over() const noexcept {
@@ -191,8 +212,7 @@ void Ledger::State::remove_unused() {
 void Ledger::State::end() {
     remove_unused();
     shelf.retire_all();
-    if (writer.waiting() > 0)
-        report(fmt::format("the store takes no records; {} wait in the spool for the next start", writer.waiting()));
+    if (left() > 0) report(fmt::format("the store takes no records; {} wait in the spool for the next start", left()));
 }
 
 }  // namespace weir::ledger

@@ -105,6 +105,31 @@ TEST_F(LedgerSpoolTest, WhatWasOpenWhenTheProcessEndedIsRecoveredOnceAndNotTwice
     EXPECT_TRUE(segments().empty());
 }
 
+// A million records in a spool that is at its cap must not keep the next process from starting, nor from serving while
+// they are brought to the store.
+TEST_F(LedgerSpoolTest, AFullSpoolOfAnEarlierProcessIsEmptiedWhileTheNextServes) {
+    auto options = small_spool();
+    options.cap_bytes = 2 << 20;
+    start({.access_log_path = "off", .spool = options, .batch_records = 16, .stop_timeout = milliseconds{1}});
+    script_.fail_next(1'000'000);
+    const int left = fill([this, &options] { return ledger_->spool_bytes() == options.cap_bytes; });
+    EXPECT_GT(left, 1000);
+    ledger_.reset();
+    patience_ms_ = 10'000;
+    options.cap_bytes = 8 * min_segment_bytes;  // less than what is there
+    start({.access_log_path = log_path(), .spool = options, .batch_records = 16});
+    EXPECT_GT(ledger_->spool_bytes(), options.cap_bytes);
+    EXPECT_TRUE(submit_one("new"));
+    EXPECT_TRUE(comes([this] { return ledger_->lag() > std::chrono::nanoseconds{0}; }));
+    script_.fail_next(0);
+    EXPECT_TRUE(comes([this] { return ledger_->lag().count() == 0; }));
+    EXPECT_TRUE(comes([this, &options] { return ledger_->spool_bytes() <= options.cap_bytes; }));
+    ledger_->stop();
+    EXPECT_EQ(script_.stored().size(), static_cast<std::size_t>(left) + 1);
+    EXPECT_EQ(lines_of(log_path()).size(), 1U) << "the others were logged by the first, which had no log";
+    EXPECT_TRUE(segments().empty());
+}
+
 TEST_F(LedgerSpoolTest, ASecondProcessIsRefused) {
     start();
     const auto second = Ledger::start({.access_log_path = "off", .spool = small_spool()});

@@ -39,7 +39,7 @@ void RecordWriter::add(std::span<const Ready> ready, Clock::time_point now) {
         render(batches_.back());
         write_lines(batches_.back());
         // While the store is well the batch that was just decoded goes to it as it is.
-        if (batches_.size() == 1) store(now);
+        if (batches_.size() == 1) store(now, 1);
     }
 }
 
@@ -92,8 +92,8 @@ void RecordWriter::write_lines(const Batch& batch) {
         if (ready.final_in != nullptr) ready.final_in->set_logged(ready.final_at + 1);
 }
 
-void RecordWriter::store(Clock::time_point now) {
-    while (!batches_.empty() && now >= retry_at_) {
+void RecordWriter::store(Clock::time_point now, std::size_t most_batches) {
+    for (std::size_t i = 0; i < most_batches && !batches_.empty() && now >= retry_at_; ++i) {
         if (!store_first(now)) return;
         auto& batch = batches_.front();
         for (const auto& ready : batch.ready)

@@ -36,8 +36,8 @@ public:
 
     // Writes the lines and puts the records behind those that wait for the store.
     void add(std::span<const Ready> ready, Clock::time_point now);
-    // Gives the store what waits, until it fails or `now` is before the next try.
-    void store(Clock::time_point now);
+    // Gives the store what waits, at most `most_batches` of it, until it fails or `now` is before the next try.
+    void store(Clock::time_point now, std::size_t most_batches);
     // The next call of store() tries at once.
     void hurry() noexcept { retry_at_ = {}; }
     void reopen_log() { log_.reopen(); }

@@ -23,7 +23,7 @@ SegmentKeeper::SegmentKeeper(SpoolDirectory& directory, const std::vector<std::u
 SegmentKeeper::~SegmentKeeper() { stop(); }
 
 base::Status SegmentKeeper::start() {
-    if (auto filled = fill(); !filled) return filled;
+    if (auto filled = fill(SpoolDirectory::Need::first); !filled) return filled;
     thread_ = std::jthread{[this] { run(); }};
     return {};
 }
@@ -38,20 +38,20 @@ void SegmentKeeper::run() {
     block_all_signals();
     while (!stopping_.load()) {
         room_wanted_.sleep(failing_ ? look_again_for_room : look_again);
-        if (!stopping_.load()) note(fill());
+        if (!stopping_.load()) note(fill(SpoolDirectory::Need::more));
     }
 }
 
-base::Status SegmentKeeper::fill() {
+base::Status SegmentKeeper::fill(SpoolDirectory::Need need) {
     base::Status worst;
     for (const auto& spool : spools_)
-        if (auto filled = fill(*spool); !filled) worst = std::move(filled);
+        if (auto filled = fill(*spool, need); !filled) worst = std::move(filled);
     return worst;
 }
 
-base::Status SegmentKeeper::fill(Spool& spool) {
+base::Status SegmentKeeper::fill(Spool& spool, SpoolDirectory::Need need) {
     while (spool.missing()) {
-        auto segment = directory_.allocate(spool.origin());
+        auto segment = directory_.allocate(spool.origin(), need);
         if (!segment) return std::unexpected{std::move(segment).error()};
         spool.grant(*std::move(segment));
     }

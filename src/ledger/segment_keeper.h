@@ -32,8 +32,8 @@ public:
 
 private:
     void run();
-    [[nodiscard]] base::Status fill();
-    [[nodiscard]] base::Status fill(Spool& spool);
+    [[nodiscard]] base::Status fill(SpoolDirectory::Need need);
+    [[nodiscard]] base::Status fill(Spool& spool, SpoolDirectory::Need need);
     void note(const base::Status& filled);
 
     SpoolDirectory& directory_;

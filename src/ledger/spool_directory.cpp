@@ -112,8 +112,8 @@ bool SpoolDirectory::take(std::uint64_t bytes, bool above_cap) noexcept {
     return false;
 }
 
-base::Result<std::shared_ptr<Segment>> SpoolDirectory::allocate(std::uint32_t origin) {
-    if (!take(segment_bytes_, origin == carry_origin))
+base::Result<std::shared_ptr<Segment>> SpoolDirectory::allocate(std::uint32_t origin, Need need) {
+    if (!take(segment_bytes_, need == Need::first || origin == carry_origin))
         return base::fail(base::ErrorCode::too_large,
                           fmt::format("spool {}: it has reached store.spool.cap, {}", options_.path,
                                       base::format_size(options_.cap_bytes)));

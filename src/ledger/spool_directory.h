@@ -41,9 +41,10 @@ public:
 
     // Once, before the first allocate().
     [[nodiscard]] LeftOver left_over();
-    // A new segment. Errors: too_large (the cap; carry segments may exceed it, for they are what makes room),
-    // unavailable (the disk).
-    [[nodiscard]] base::Result<std::shared_ptr<Segment>> allocate(std::uint32_t origin);
+    // A new segment. Errors: too_large (the cap), unavailable (the disk). What makes room may exceed the cap: carry
+    // segments, and a process's first ones, which it needs to bring what an earlier one left to the store.
+    enum class Need : std::uint8_t { more, first };
+    [[nodiscard]] base::Result<std::shared_ptr<Segment>> allocate(std::uint32_t origin, Need need = Need::more);
     void remove(Segment& segment) noexcept;
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
