@@ -11,9 +11,6 @@ using base::Nanoseconds;
 TEST(process_meter, reads_the_kernels_texts) {
     EXPECT_EQ(parse_schedstat("123456789 55 3\n"), Nanoseconds{123456789});
     EXPECT_EQ(parse_schedstat(""), Nanoseconds{0});
-    EXPECT_EQ(
-        parse_resident_kib("55d4-7ffd ---p 00000000 00:00 0   [rollup]\nRss:                5324 kB\nPss: 1 kB\n"),
-        5324U);
     EXPECT_EQ(parse_resident("55d4-7ffd ---p 00000000 00:00 0   [rollup]\nRss:                5324 kB\nPss: 1 kB\n"
                              "Pss_Anon: 7 kB\nAnonymous:  4001 kB\nLazyFree: 0 kB\n"),
               (Resident{.all_kib = 5324, .anonymous_kib = 4001}));

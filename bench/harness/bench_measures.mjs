@@ -10,6 +10,7 @@ const mostTries = 3;
 // What is measured. `unit` of the values; `of` the peers that have it ('added' ones are differences to direct).
 export const measures = [
   { id: 'cpu_per_request', title: 'CPU per request, saturated', unit: 'µs' },
+  { id: 'cpu_of_request_path', title: 'of it, without the writer of log and store', unit: 'µs' },
   { id: 'cpu_per_paced_chunk', title: 'CPU per chunk, 500 streams at 20 ms', unit: 'µs' },
   { id: 'cpu_per_burst_chunk', title: 'CPU per chunk, bursts', unit: 'µs' },
   { id: 'added_request_p50', title: 'added latency p50, 1,000 requests/s, one core', unit: 'µs' },
@@ -52,7 +53,7 @@ export async function measureRound(programs, peer, { cores, upstream, seconds })
   const has_cpu = peer.pids.length > 0;
   return {
     values: {
-      ...(has_cpu ? { cpu_per_request: split.all, cpu_per_paced_chunk: cpuPerUnit(paced, paced.chunks), cpu_per_burst_chunk: cpuPerUnit(burst, burst.chunks) } : {}),
+      ...(has_cpu ? { cpu_per_request: split.all, cpu_of_request_path: split.all - split.writer, cpu_per_paced_chunk: cpuPerUnit(paced, paced.chunks), cpu_per_burst_chunk: cpuPerUnit(burst, burst.chunks) } : {}),
       request_p50: steady.latency_us.p50,
       chunk_p50: paced.chunk_delay_us.p50,
       requests_per_second: saturated.requests / saturated.seconds,
