@@ -27,7 +27,9 @@ struct AttemptPlan {
     const Alias* alias = nullptr;
     std::string_view request_head;   // for the engine
     const std::vector<std::string_view>* request_body = nullptr;
-    std::string* body_storage = nullptr;  // what the slices view; freed at the commit, nobody will send it again
+    // What the head and the slices view: freed at the commit, nobody will send it again.
+    std::string* head_storage = nullptr;
+    std::string* body_storage = nullptr;
     bool hide_usage_event = false;
     std::uint64_t choices = 1;       // asked for
     bool stream = false;

@@ -247,7 +247,8 @@ void Attempt::begin_response(int status, bool stream) {
     std::vector<http::Field> fields;
     response_fields(fields, stream);
     sink_.begin_stream(status, fields);
-    if (plan_.body_storage != nullptr) std::string{}.swap(*plan_.body_storage);
+    for (auto* const storage : {plan_.head_storage, plan_.body_storage})
+        if (storage != nullptr) std::string{}.swap(*storage);
 }
 
 }  // namespace weir::gateway

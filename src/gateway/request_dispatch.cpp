@@ -134,6 +134,7 @@ std::unique_ptr<Request::Try> Request::prepare(Settlement& settlement, const Sel
                   .alias = &alias,
                   .request_head = {},
                   .request_body = &made->request_body.slices(),
+                  .head_storage = &made->request_head,
                   .body_storage = &body_,
                   .hide_usage_event = made->request_body.added_usage(),
                   .choices = inspected.choices,

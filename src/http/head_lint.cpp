@@ -89,8 +89,9 @@ std::expected<Field, HeadError> take_field(std::string_view& rest) noexcept {
         return malformed("a field's name is not a token followed by a colon");
     }
     const auto after_colon = rest.substr(name_size + 1);
-    const auto value_size = count_value_chars(after_colon);
-    if (!after_colon.substr(value_size).starts_with("\r\n")) {
+    const auto line_feed = after_colon.find('\n');
+    const auto value_size = line_feed == std::string_view::npos || line_feed == 0 ? 0 : line_feed - 1;
+    if (!after_colon.substr(value_size).starts_with("\r\n") || !are_value_chars(after_colon.substr(0, value_size))) {
         return malformed("a field's value holds a control character");
     }
     const Field field{.name = rest.substr(0, name_size), .value = trim_blanks(after_colon.substr(0, value_size))};
