@@ -42,6 +42,7 @@ public:
     // Text without anything to escape.
     JsonLine& plain(std::string_view text) {
         if (text.size() > longest_copied) return append(text);
+        if (text.empty()) return *this;  // which may have no address
         room(text.size());
         std::memcpy(at_, text.data(), text.size());
         at_ += text.size();

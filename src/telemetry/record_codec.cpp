@@ -202,6 +202,7 @@ private:
     void raw_text(std::string_view value, std::size_t most) noexcept {
         const auto size = static_cast<std::uint16_t>(std::min(value.size(), most));
         raw(size);
+        if (size == 0) return;  // and maybe no address
         std::memcpy(at_, value.data(), size);
         at_ += size;
     }
