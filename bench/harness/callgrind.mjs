@@ -71,6 +71,9 @@ const groups = [
 export function groupOf(name) {
   const own = name.match(/^(?:[a-zA-Z_ ]+ )?weir::([a-z_]+)::/);
   if (own) return `weir::${own[1]}`;
+  // Valgrind 3.19 cannot spell out names with concepts in them.
+  const mangled = name.match(/^_ZN4weir(\d+)(\w+)/);
+  if (mangled) return `weir::${mangled[2].slice(0, Number(mangled[1]))}`;
   const library = name.match(/ in (\S+?)\.so/);
   if (library) return library[1];
   return groups.find(([, pattern]) => pattern.test(name))?.[0] ?? 'other';
@@ -99,5 +102,6 @@ export function shortName(name) {
     .replace(/std::basic_string_view<char, std::char_traits<char> ?>/g, 'std::string_view')
     .replace(/, 18446744073709551615ul>/g, '>')
     .replace(/\(anonymous namespace\)::/g, '')
-    .replace(/ \[clone \.resume\]('\d+)?/g, ' resumed');
+    .replace(/ \[clone \.resume\]('\d+)?/g, ' resumed')
+    .replace(/ \[clone \.llvm\.\d+\]/g, '');
 }

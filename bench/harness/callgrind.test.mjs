@@ -57,7 +57,7 @@ test('a thread is known by what it does most of', () => {
 test('functions are grouped by the part they belong to', () => {
   for (const [name, group] of [
     ['weir::http::(anonymous namespace)::check_fields(std::basic_string_view<char>)', 'weir::http'],
-    ['bool weir::io::ready<int>()', 'weir::io'],
+    ['bool weir::io::ready<int>()', 'weir::io'], ['_ZN4weir4base11TextBuilder10add_numberITkSt17unsigned_integralmEEvT_', 'weir::base'],
     ['_int_malloc', 'memory'], ['operator new(unsigned long)', 'memory'], ['__memcpy_avx_unaligned', 'bytes and text (libc)'],
     ['std::__cxx11::basic_string<char>::_M_replace(unsigned long)', 'std::string and streams'],
     ['simdjson::haswell::stage1(unsigned char const*)', 'simdjson'], ['void fmt::v9::detail::vformat_to<char>()', 'fmt'],
@@ -78,6 +78,7 @@ test('names are shortened to what tells them apart', () => {
     ['weir::a::(anonymous namespace)::f(std::basic_string_view<char, std::char_traits<char> >)', 'weir::a::f(std::string_view)'],
     ['std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_replace(unsigned long)', 'std::string::_M_replace(unsigned long)'],
     ["weir::A::pump(int) [clone .resume]'2", 'weir::A::pump(int) resumed'],
+    ['weir::A::f() [clone .llvm.7980292687281111540]', 'weir::A::f()'],
     ['weir::g[abi:cxx11](std::span<iovec, 18446744073709551615ul>)', 'weir::g(std::span<iovec>)'],
   ]) assert.equal(shortName(name), short);
 });
