@@ -43,10 +43,14 @@ bool Spool::make_contiguous() noexcept {
         current_->seal();
         left_behind_ += usable_;
     }
+    const bool first = current_ == nullptr;
     current_ = spares_.front().get();
     at_ = segment_header_bytes;
     begun_.push_back(std::move(spares_.front()));
     spares_.pop_front();
+    // This was the last: the keeper did not keep up, and is to be further ahead from now on.
+    const auto lead = lead_.load(std::memory_order_relaxed);
+    if (!first && spares_.empty()) lead_.store(std::min(lead * 2, longest_lead), std::memory_order_relaxed);
     return true;
 }
 
@@ -139,7 +143,8 @@ void Spool::grant(std::shared_ptr<Segment> segment) {
 
 bool Spool::missing() const noexcept {
     const auto granted = granted_.load(std::memory_order_relaxed);
-    return granted < demand_.load(std::memory_order_relaxed) + 2 * usable_ + usable_ / 2;
+    const auto lead = lead_.load(std::memory_order_relaxed);
+    return granted < demand_.load(std::memory_order_relaxed) + lead * usable_ + usable_ / 2;
 }
 
 std::shared_ptr<Segment> Spool::next_segment() {

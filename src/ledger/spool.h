@@ -55,7 +55,8 @@ public:
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
     // A further segment to write to.
     void grant(std::shared_ptr<Segment> segment);
-    // Whether there are less than two and a half free segments: what the worker may use while the keeper is held up.
+    // Whether there is less free room than the lead and half a segment: what the worker may use while the keeper is
+    // held up.
     [[nodiscard]] bool missing() const noexcept;
     // The segment that is used next, so that it can be made ready; nullptr = none.
     [[nodiscard]] std::shared_ptr<Segment> next_segment();
@@ -88,6 +89,9 @@ private:
 
     // Usable bytes since the beginning: given, and used or reserved.
     std::atomic<std::uint64_t> granted_{0};
+    // How many segments the keeper is ahead; twice as many whenever the worker has taken the last.
+    static constexpr std::uint64_t longest_lead = 16;
+    std::atomic<std::uint64_t> lead_{2};
     std::atomic<std::uint64_t> demand_{0};
     std::atomic<std::uint64_t> dropped_{0};  // requests served without a record
 

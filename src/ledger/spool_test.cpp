@@ -112,6 +112,22 @@ TEST_F(SpoolTest, AsksForASegmentInTime) {
     EXPECT_GT(granted, 10);
 }
 
+TEST_F(SpoolTest, ABurstThatTookTheLastSegmentMakesTheLeadLonger) {
+    begin(options(), 1, 0);
+    const auto fill_up = [this] {
+        int granted = 0;
+        while (spool().missing() && grant())
+            ++granted;
+        return granted;
+    };
+    const int before = fill_up();
+    for (auto ticket = spool().begin(record_of("a")); ticket.open(); ticket = spool().begin(record_of("a")))
+        spool().end(ticket, record_of("a"), Ending::final_);
+    read();
+    store();
+    EXPECT_GT(fill_up(), before);
+}
+
 TEST_F(SpoolTest, ReservedRoomComesBackWithTheEnd) {
     begin(options(), 1, 2);
     std::vector<Ticket> tickets;
