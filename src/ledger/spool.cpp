@@ -22,6 +22,8 @@ constexpr std::size_t end_reserve(std::size_t begin_bytes) noexcept {
 Spool::Spool(std::uint32_t origin, const SpoolDirectory& directory, Bell& room_wanted, Bell& news) noexcept
     : origin_{origin},
       when_full_{directory.options().when_full},
+      longest_lead_{
+          std::clamp<std::uint64_t>(directory.options().cap_bytes / directory.segment_bytes() / 8, shortest_lead, 16)},
       usable_{directory.segment_bytes() - segment_header_bytes - max_frame_bytes},
       room_wanted_{room_wanted},
       news_{news} {}
@@ -50,7 +52,7 @@ bool Spool::make_contiguous() noexcept {
     spares_.pop_front();
     // This was the last: the keeper did not keep up, and is to be further ahead from now on.
     const auto lead = lead_.load(std::memory_order_relaxed);
-    if (!first && spares_.empty()) lead_.store(std::min(lead * 2, longest_lead), std::memory_order_relaxed);
+    if (!first && spares_.empty()) lead_.store(std::min(lead * 2, longest_lead_), std::memory_order_relaxed);
     return true;
 }
 

@@ -74,6 +74,8 @@ private:
 
     const std::uint32_t origin_;
     const WhenFull when_full_;
+    static constexpr std::uint64_t shortest_lead = 2;
+    const std::uint64_t longest_lead_;  // a part of the cap, so that a small spool is not always said to be full
     const std::size_t usable_;  // of a segment: what is left of its end when a frame does not fit is not counted
     Bell& room_wanted_;
     Bell& news_;
@@ -90,8 +92,7 @@ private:
     // Usable bytes since the beginning: given, and used or reserved.
     std::atomic<std::uint64_t> granted_{0};
     // How many segments the keeper is ahead; twice as many whenever the worker has taken the last.
-    static constexpr std::uint64_t longest_lead = 16;
-    std::atomic<std::uint64_t> lead_{2};
+    std::atomic<std::uint64_t> lead_{shortest_lead};
     std::atomic<std::uint64_t> demand_{0};
     std::atomic<std::uint64_t> dropped_{0};  // requests served without a record
 
