@@ -34,6 +34,7 @@ io::Task<AttemptResult> Attempt::run() {
     if (!moments.dispatched) moments.dispatched = base::monotonic_now();
     moments.attempt_began = base::monotonic_now();
     moments.upstream_first.reset();
+    moments.last_upstream_byte.reset();
     settlement_.forget_answer();
     AttemptResult result;
     auto opened = co_await connect(result);

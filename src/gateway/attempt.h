@@ -77,6 +77,7 @@ private:
     [[nodiscard]] io::Task<base::Status> finish_write(io::Task<base::Status> writing, StreamRelay& relay);
     [[nodiscard]] io::Task<base::Status> forward_last(StreamRelay& relay);
     void note_forwarded(const StreamRelay& relay);
+    void forget_output_since(const telemetry::Moments& before);
     void conclude(const StreamRelay& relay);
     void note_output(const StreamRelay& relay);
     io::Task<AttemptResult> finish_stream(StreamRelay& relay);

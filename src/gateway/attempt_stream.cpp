@@ -148,8 +148,17 @@ io::Task<base::Status> Attempt::forward_last(StreamRelay& relay) {
     if (written)
         delivered_estimate_ = relay.estimated_tokens();
     else
-        settlement_.moments = before;
+        forget_output_since(before);
     co_return written;
+}
+
+// What was not sent was not sent at any time; when the upstream ended stands.
+void Attempt::forget_output_since(const telemetry::Moments& before) {
+    auto& moments = settlement_.moments;
+    moments.first_output_sent = before.first_output_sent;
+    moments.first_visible_sent = before.first_visible_sent;
+    moments.last_output_sent = before.last_output_sent;
+    moments.tokens_in_first_event = before.tokens_in_first_event;
 }
 
 void Attempt::note_forwarded(const StreamRelay& relay) {

@@ -1,5 +1,5 @@
-// From the bytes of one message head to its parts: the strict lint first, then Boost.Beast's tested parser for
-// the framing. Sans-I/O. The heads' views point into `bytes`, which must outlive them and not move.
+// From the bytes of one message head to its parts: the strict lint reads them, the framing follows from what it found
+// (RFC 9112, 6.3 and 9.3). Sans-I/O. The heads' views point into `bytes`, which must outlive them and not move.
 #pragma once
 
 #include "http/head_lint.h"

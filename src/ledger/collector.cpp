@@ -42,6 +42,7 @@ void Collector::take(Segment& segment, const FrameView& frame, std::vector<Ready
     if (found == open_.end() || found->second.kind != FrameKind::end) return;
     Ready& made = make_ready(found->second, ready);
     made.final_in = &segment;
+    ++segment.unlogged;
     made.final_at = segment.read_offset;
     made.logged = segment.read_offset < segment.logged();
     open_.erase(found);

@@ -21,11 +21,12 @@ namespace weir::ledger {
 struct Ready {
     Segment* segment = nullptr;  // holds the payload; its `unstored` counts this
     std::span<const std::byte> payload;
-    Segment* final_in = nullptr;  // where the frame lies that made it final; nullptr = its process died before
-    std::size_t final_at = 0;     // that frame's offset
-    bool interrupted = false;    // only its begin is known
-    bool logged = false;         // its line is in the access log
-    bool left_over = false;      // of an earlier process, so that the store may have it already
+    Segment* final_in = nullptr;  // where the frame lies that made it final; nullptr = its process died before. Its
+                                  // `unlogged` counts this, so that it stays until its mark is set
+    std::size_t final_at = 0;  // that frame's offset
+    bool interrupted = false;  // only its begin is known
+    bool logged = false;  // its line is in the access log
+    bool left_over = false;  // of an earlier process, so that the store may have it already
 };
 
 struct CollectorCounters {

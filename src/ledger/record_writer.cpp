@@ -88,8 +88,11 @@ void RecordWriter::write_lines(const Batch& batch) {
     }
     counters_.dropped_log_lines += log_.append(all ? lines_ : unlogged_);
     // At once: who dies from here on does not write these lines again.
-    for (const auto& ready : batch.ready)
-        if (ready.final_in != nullptr) ready.final_in->set_logged(ready.final_at + 1);
+    for (const auto& ready : batch.ready) {
+        if (ready.final_in == nullptr) continue;
+        ready.final_in->set_logged(ready.final_at + 1);
+        --ready.final_in->unlogged;
+    }
 }
 
 void RecordWriter::store(Clock::time_point now, std::size_t most_batches) {

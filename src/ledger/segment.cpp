@@ -151,6 +151,8 @@ std::size_t Segment::logged() const noexcept {
     return static_cast<std::size_t>(logged_of(data_).load(std::memory_order_relaxed));
 }
 
-void Segment::set_logged(std::size_t offset) noexcept { logged_of(data_).store(offset, std::memory_order_relaxed); }
+void Segment::set_logged(std::size_t offset) noexcept {
+    if (offset > logged()) logged_of(data_).store(offset, std::memory_order_relaxed);
+}
 
 }  // namespace weir::ledger

@@ -65,6 +65,7 @@ public:
 
     // Records that became final before this offset are in the access log; kept in the file.
     [[nodiscard]] std::size_t logged() const noexcept;
+    // Never goes back: what a batch of earlier records says later changes nothing.
     void set_logged(std::size_t offset) noexcept;
 
     // The writer's own.
@@ -73,6 +74,7 @@ public:
     std::uint32_t open_frames = 0;  // frames of requests that are not final
     std::size_t open_bytes = 0;
     std::uint32_t unstored = 0;   // final records that are not in the store
+    std::uint32_t unlogged = 0;   // records that became final here and whose lines are still to be written
     bool foreign = false;         // has frames that only another version of weir can read: it stays
 
 private:

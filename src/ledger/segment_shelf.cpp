@@ -56,7 +56,7 @@ void SegmentShelf::read(std::span<const std::unique_ptr<Spool>> spools, std::vec
 }
 
 bool SegmentShelf::removed(const std::shared_ptr<Segment>& segment) {
-    if (!segment->consumed || segment->unstored > 0 || segment->foreign) return false;
+    if (!segment->consumed || segment->unstored > 0 || segment->unlogged > 0 || segment->foreign) return false;
     // Copying from one carry segment to the next pays only when most of it is dead.
     const bool worth_it = segment->name().origin != carry_origin || segment->open_bytes * 2 <= segment->size();
     if (segment->open_frames > 0 && worth_it)

@@ -11,6 +11,7 @@
 namespace weir::ledger {
 namespace {
 
+using test::done_with;
 using test::record_of;
 using test::texts_of;
 using Texts = std::vector<std::string>;
@@ -54,6 +55,21 @@ TEST_F(SegmentShelfTest, AfterADeathEveryRequestHasItsRecord) {
     EXPECT_TRUE(reported("4 records, 1 of them of interrupted requests; 3 segments, 0 damaged frames"));
 }
 
+TEST_F(SegmentShelfTest, ASegmentStaysUntilTheLinesOfWhatBecameFinalInItAreWritten) {
+    begin();
+    write("a");
+    die();
+    begin(options(), 1, 0);
+    ASSERT_EQ(recovered_.size(), 1U);
+    ASSERT_NE(recovered_[0].final_in, nullptr);
+    --recovered_[0].segment->unstored;
+    shelf_->retire();
+    EXPECT_EQ(segments().size(), 1U);
+    --recovered_[0].final_in->unlogged;
+    shelf_->retire();
+    EXPECT_TRUE(segments().empty());
+}
+
 TEST_F(SegmentShelfTest, WhatIsStoredIsGone) {
     begin();
     write("a");
@@ -62,7 +78,7 @@ TEST_F(SegmentShelfTest, WhatIsStoredIsGone) {
     EXPECT_EQ(recovered_.size(), 1U);
     EXPECT_EQ(segments().size(), 3U);
     for (const auto& one : recovered_)
-        --one.segment->unstored;
+        done_with(one);
     shelf_->retire();
     EXPECT_TRUE(segments().empty());
     EXPECT_EQ(directory_->bytes(), 0U);
@@ -148,7 +164,7 @@ TEST_F(SegmentShelfTest, AFrameOfAnotherVersionIsKeptForIt) {
     EXPECT_EQ(texts_of(recovered_), Texts{"a ok"});
     EXPECT_TRUE(reported("written by another version of weir"));
     for (const auto& one : recovered_)
-        --one.segment->unstored;
+        done_with(one);
     shelf_->retire_all();
     EXPECT_TRUE(std::filesystem::exists(file));
 }
@@ -175,7 +191,7 @@ TEST_F(SegmentShelfTest, RandomDamageLosesRecordsButNeverMakesOne) {
             EXPECT_TRUE(seen.insert(text).second) << text;
         }
         for (const auto& one : recovered_)
-            --one.segment->unstored;
+            done_with(one);
         shelf_->retire_all();
         EXPECT_TRUE(segments().empty()) << "damage is not kept for ever";
         die();

@@ -62,9 +62,9 @@ base::Result<std::unique_ptr<SpoolDirectory>> SpoolDirectory::open(SpoolOptions 
     const auto segment_bytes =
         std::clamp<std::uint64_t>(std::min(options.segment_bytes, share), min_segment_bytes, max_segment_bytes);
     std::error_code failure;
-    fs::create_directories(options.path, failure);
+    const bool made = fs::create_directories(options.path, failure);
     if (failure) return refuse(options.path, "cannot be made: " + failure.message());
-    fs::permissions(options.path, fs::perms::owner_all, failure);  // best effort: it may be somebody else's directory
+    if (made) fs::permissions(options.path, fs::perms::owner_all, failure);  // another's directory keeps its mode
     auto lock = lock_directory(options.path);
     if (!lock) return std::unexpected{std::move(lock).error()};
     return std::unique_ptr<SpoolDirectory>{

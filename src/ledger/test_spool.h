@@ -23,6 +23,12 @@ inline model::RequestRecord record_of(const std::string& id) {
     return record;
 }
 
+// As if its line was written and the store had taken it.
+inline void done_with(const Ready& one) {
+    if (one.final_in != nullptr) --one.final_in->unlogged;
+    --one.segment->unstored;
+}
+
 // What the recovered or collected records say, as "id outcome": "a ok", "b interrupted".
 inline std::vector<std::string> texts_of(const std::vector<Ready>& ready) {
     std::vector<std::string> texts;
@@ -97,7 +103,7 @@ protected:
     // As if the store had taken what was read.
     void store() {
         for (const auto& one : ready_)
-            --one.segment->unstored;
+            done_with(one);
         ready_.clear();
         shelf_->retire();
     }
