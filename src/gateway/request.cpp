@@ -203,7 +203,8 @@ io::Task<void> Request::generate(Settlement& settlement, Generate operation) {
         selection = select_pools(settlement, operation.endpoint, *inspected);
         refusal = std::move(selection.refusal);
     } else {
-        refusal = boxed(refusal_of(std::move(inspected).error()));
+        auto& error = inspected.error();
+        refusal = boxed(refusal_of(std::move(error)));
     }
     if (refusal) co_return co_await refuse(settlement, std::move(refusal));
     co_await dispatch(settlement, selection, *inspected);

@@ -58,9 +58,11 @@ public:
 class BodyView {
 public:
     BodyView() = default;
+    // Implicit, as views are: a body is written where it stands.
     template <std::convertible_to<std::string_view> Text>
-    BodyView(const Text& text) noexcept : text_{text} {}
-    BodyView(std::span<const std::string_view> slices) noexcept : slices_{slices} {}
+    BodyView(const Text& text) noexcept : text_{text} {}  // NOLINT(google-explicit-constructor)
+    BodyView(std::span<const std::string_view> slices) noexcept  // NOLINT(google-explicit-constructor)
+        : slices_{slices} {}
     [[nodiscard]] std::string_view text() const noexcept { return text_; }
     [[nodiscard]] std::span<const std::string_view> slices() const noexcept { return slices_; }
 
