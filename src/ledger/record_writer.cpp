@@ -120,7 +120,8 @@ bool RecordWriter::store_first(Clock::time_point now) {
     }
     const auto stored = store_->insert(rows_);
     if (!stored) {
-        note_failure(stored.error(), now);
+        // From the end of the try: it may have waited for a lock longer than the pause is.
+        note_failure(stored.error(), std::max(now, Clock::now()));
         return false;
     }
     const auto skipped = store_->skipped();
