@@ -12,9 +12,15 @@ namespace {
 namespace json = simdjson::ondemand;
 using Type = json::json_type;
 
+constexpr std::size_t most_kept_bytes = 1024 * 1024;
+
+// More tokens than there can be are an engine's underflow, and would spoil every sum they enter. Beyond this a double,
+// which metrics are, does not count by ones either.
+constexpr std::uint64_t most_tokens = std::uint64_t{1} << 53U;
+
 void take(std::optional<std::uint64_t>& into, json::value value) {
     std::uint64_t number = 0;
-    if (!value.get_uint64().get(number)) into = number;
+    if (!value.get_uint64().get(number) && number <= most_tokens) into = number;
 }
 
 // A root member of the answer.
@@ -124,12 +130,15 @@ struct AnswerReader::State {
     }
 
     void note_string(json::value value, bool visible) {
-        const char* const raw = value.raw_json_token().data();
-        std::string_view string;
-        if (value.get_string().get(string) || string.empty()) return;
+        const std::string_view token = trimmed(value.raw_json_token());
+        if (!token.starts_with('"')) return;
+        // Half a surrogate pair, of which an engine sends the other half next, cannot be unescaped but is output.
+        std::string_view string = token.substr(1, token.size() - 2);
+        if (value.get_string().get(string)) string = token.substr(1, token.size() - 2);
+        if (string.empty()) return;
         const bool first = !answer.carries_output;
         note_output(string.size(), visible);
-        const auto begin = static_cast<std::size_t>(raw - text.data()) + 1;
+        const auto begin = static_cast<std::size_t>(token.data() - text.data()) + 1;
         if (first && wants_only_string && plain_string_bytes(text, begin) == string.size())
             answer.only_string = StringSpan{begin, begin + string.size()};
     }
@@ -299,6 +308,8 @@ AnswerReader::~AnswerReader() = default;
 
 const Answer& AnswerReader::read(std::string_view text, const AnswerPolicy& policy) {
     auto& state = *state_;
+    // What a long answer needed is not kept for the short ones.
+    if (state.parser.capacity() > most_kept_bytes && text.size() <= most_kept_bytes) state.parser = json::parser{};
     state.reset();
     state.text = text;
     state.wants_only_string = policy.wants_only_string;

@@ -79,6 +79,7 @@ TEST(Answer, TellsOutputFromRoleAndEmptyDeltas) {
         {"role with empty content", R"({"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null})",
          false, false},
         {"content", R"({"index":0,"delta":{"content":"a"}})", true, true},
+        {"half a surrogate pair", R"({"index":0,"delta":{"content":"\ud83d"}})", true, true},
         {"a blank is content", R"({"index":0,"delta":{"content":" "}})", true, true},
         {"reasoning is output that a client need not show", R"({"index":0,"delta":{"reasoning_content":"hm"}})", true,
          false},
@@ -134,7 +135,8 @@ TEST(Answer, TokenIdsAreOutputEvenWithoutText) {
 }
 
 TEST(Answer, UsageOfWrongTypesIsNone) {
-    for (const std::string_view wrong : {R"("7")", "7.5", "-7", "true", "[7]", R"({"n":7})", "null", "1e3"}) {
+    for (const std::string_view wrong : {R"("7")", "7.5", "-7", "true", "[7]", R"({"n":7})", "null", "1e3",
+                                         "9007199254740993", "18446744073709551615"}) {
         const auto answer = read("{\"usage\":{\"prompt_tokens\":" + std::string{wrong} +
                                  ",\"completion_tokens\":5,\"prompt_tokens_details\":" + std::string{wrong} + "}}")
                                 .answer;

@@ -1,5 +1,7 @@
 #include "gateway/attempt.h"
 
+#include "http/ascii.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -93,6 +95,14 @@ io::Task<const http::ResponseHead*> Attempt::exchange_heads(http::Exchange& exch
 }
 
 io::Task<AttemptResult> Attempt::relay(http::Exchange& exchange, const http::ResponseHead& head) {
+    // Identity was asked for. Told at once: a stream that nobody can read would only use up its time.
+    const auto coding = head.fields.find("content-encoding");
+    if (head.status == 200 && coding && !http::equals_ignoring_case(*coding, "identity"))
+        return io::Task<AttemptResult>::ended(
+            {.outcome = AttemptOutcome::protocol,
+             .refusal = boxed({.reason = Reason::upstream_protocol,
+                               .message = "The engine compressed its answer, which it was not allowed to."}),
+             .answered = false});
     if (head.status != 200) return relay_refusal(exchange, head);
     return plan_.stream ? relay_stream(exchange, head) : relay_whole(exchange, head);
 }

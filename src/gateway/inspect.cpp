@@ -353,6 +353,9 @@ Inspector::~Inspector() = default;
 std::expected<Inspected, InspectError> Inspector::inspect(const std::string& body, model::Endpoint endpoint) {
     json::document document;
     const simdjson::padded_string_view padded{body.data(), body.size(), body.capacity()};
+    // What a long body needed is not kept for the short ones.
+    constexpr std::size_t most_kept_bytes = 1024 * 1024;
+    if (state_->parser.capacity() > most_kept_bytes && body.size() <= most_kept_bytes) state_->parser = json::parser{};
     if (const auto error = state_->parser.iterate(padded).get(document); error) return Reader::broken(error);
     json::object root;
     if (const auto error = document.get_object().get(root); error == simdjson::INCORRECT_TYPE)

@@ -107,6 +107,7 @@ for (const [name, [reason, handler]] of Object.entries(faults)) {
 
 const streamFaults = {
   'JSON instead of events': ['upstream_protocol', jsonAnswer(200, good)],
+  'a compressed stream, though identity was asked for': ['upstream_protocol', Buffer.concat([streamHead({ 'Content-Encoding': 'gzip' }), chunk('\x1f\x8b\x08')])],
   'an event that is no JSON': ['upstream_protocol', Buffer.concat([streamHead(), chunk('data: nonsense\n\n'), lastChunk])],
   'no event at all': ['upstream_error', Buffer.concat([streamHead(), lastChunk])],
   'an error event first': ['upstream_error', Buffer.concat([streamHead(), chunk('data: {"error":{"message":"out of memory","code":500}}\n\n'), lastChunk])],
