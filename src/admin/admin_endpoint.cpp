@@ -1,6 +1,7 @@
 #include "admin/admin_endpoint.h"
 
 #include "admin/fault.h"
+#include "base/exception_text.h"
 #include "http/ascii.h"
 
 #include <fmt/format.h>
@@ -154,13 +155,7 @@ io::Task<void> AdminEndpoint::reject(http::Fault fault, std::string message, htt
 }
 
 io::Task<void> AdminEndpoint::crashed(std::exception_ptr failure, http::ResponseSink& sink) {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-        on_bug_(error.what());
-    } catch (...) {
-        on_bug_("an exception of an unknown type");
-    }
+    on_bug_(base::text_of(failure));
     if (sink.begun()) co_return;
     auto reply = reply_with({.status = 500,
                              .code = "internal_error",

@@ -1,5 +1,6 @@
 #include "cli/check_command.h"
 
+#include "cli/exit_codes.h"
 #include "config/config.h"
 #include "engine/contract_facts.h"
 
@@ -11,9 +12,6 @@ namespace weir::cli {
 
 namespace {
 
-constexpr int exit_valid = 0;
-constexpr int exit_invalid = 1;
-constexpr int exit_environment = 3;
 constexpr std::size_t max_file_bytes = 16U << 20U;
 
 void write(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
@@ -45,7 +43,7 @@ std::string warnings(const config::Config& config) {
 int run_check(const CheckOptions& options, std::FILE* out, std::FILE* err) {
     if (options.schema) {
         write(out, config::json_schema() + "\n");
-        return exit_valid;
+        return exit_done;
     }
     const auto text = config::read_file(options.config_path, max_file_bytes);
     if (!text) {
@@ -56,11 +54,11 @@ int run_check(const CheckOptions& options, std::FILE* out, std::FILE* err) {
         config::parse(*text, options.config_path, config::Environment::process(), engine::contract_facts());
     if (!config) {
         write(out, config.error().format());
-        return exit_invalid;
+        return exit_no;
     }
     write(out, warnings(*config));
     write(out, summary(*config));
-    return exit_valid;
+    return exit_done;
 }
 
 }  // namespace weir::cli

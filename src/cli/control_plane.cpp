@@ -1,6 +1,7 @@
 #include "cli/control_plane.h"
 
 #include "admin/admin_endpoint.h"
+#include "base/exception_text.h"
 #include "base/thread_name.h"
 #include "http/server.h"
 #include "io/reactor.h"
@@ -26,16 +27,6 @@ std::vector<control::ProbeTarget> targets_of(const gateway::Snapshot& snapshot) 
                                .timeout = pool.config->timeouts.connect,
                                .slot = replica.slot});
     return targets;
-}
-
-std::string text_of(const std::exception_ptr& failure) {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-        return error.what();
-    } catch (...) {
-        return "an exception of an unknown type";
-    }
 }
 
 }  // namespace
@@ -75,8 +66,8 @@ struct ControlPlane::State {
           admin_endpoint{std::move(hooks.admin_routes), {}, hooks.on_bug},
           admin{*reactor, admin_endpoint, {}},
           prober{*reactor, board, hooks.on_health_change,
-                 [this](std::exception_ptr failure) { hooks.on_bug(text_of(failure)); }},
-          tasks{*reactor, [this](std::exception_ptr failure) { hooks.on_bug(text_of(failure)); }} {}
+                 [this](std::exception_ptr failure) { hooks.on_bug(base::text_of(failure)); }},
+          tasks{*reactor, [this](std::exception_ptr failure) { hooks.on_bug(base::text_of(failure)); }} {}
 
     void listen(ControlListeners listeners) {
         admin_address = listeners.admin.address().text();

@@ -3,6 +3,7 @@
 #include "base/percent.h"
 #include "base/text.h"
 #include "cli/admin_client.h"
+#include "cli/exit_codes.h"
 #include "cli/explain_text.h"
 #include "config/config.h"
 #include "engine/contract_facts.h"
@@ -27,10 +28,6 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr int exit_served = 0;
-constexpr int exit_refused = 1;
-constexpr int exit_usage = 2;
-constexpr int exit_environment = 3;
 constexpr std::uint64_t longest_body = 1ULL << 30U;  // that a gateway can be configured to take
 
 void write(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
@@ -75,7 +72,7 @@ int show(const std::string& json, bool as_json, std::FILE* out, std::FILE* err) 
     const auto shown = explain_text(json);
     if (!shown) return complain(err, exit_environment, shown.error().message());
     write(out, as_json ? json + "\n" : shown->text);
-    return shown->served ? exit_served : exit_refused;
+    return shown->served ? exit_done : exit_no;
 }
 
 int explain_offline(const ExplainOptions& options, model::Endpoint endpoint, std::FILE* in, std::FILE* out,

@@ -1,5 +1,7 @@
 #include "cli/explain_command.h"
 
+#include "cli/test_output.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -8,34 +10,14 @@
 namespace weir::cli {
 namespace {
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-    std::string err;
-};
-
-std::string contents(std::FILE* file) {
-    std::string text;
-    std::rewind(file);
-    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file))
-        text += static_cast<char>(c);
-    std::fclose(file);
-    return text;
-}
-
 // `body` comes from standard input.
-Outcome explain(ExplainOptions options, std::string_view body = R"({"model":"chat-large"})") {
+test::Outcome explain(ExplainOptions options, std::string_view body = R"({"model":"chat-large"})") {
     std::FILE* in = std::tmpfile();
-    std::FILE* out = std::tmpfile();
-    std::FILE* err = std::tmpfile();
     std::fwrite(body.data(), 1, body.size(), in);
     std::rewind(in);
     if (options.request_path.empty()) options.request_path = "-";
-    Outcome outcome;
-    outcome.code = run_explain(options, in, out, err);
+    auto outcome = test::run([&](std::FILE* out, std::FILE* err) { return run_explain(options, in, out, err); });
     std::fclose(in);
-    outcome.out = contents(out);
-    outcome.err = contents(err);
     return outcome;
 }
 

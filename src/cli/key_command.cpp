@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cli/exit_codes.h"
 #include "cli/key_report.h"
 #include "cli/key_request.h"
 #include "config/config.h"
@@ -26,10 +27,6 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr int exit_done = 0;
-constexpr int exit_refused = 1;
-constexpr int exit_usage = 2;
-constexpr int exit_environment = 3;
 // Long enough for a gateway's batch of records, short enough for a person.
 constexpr std::chrono::milliseconds store_patience{5000};
 
@@ -80,7 +77,7 @@ private:
         return code;
     }
     int fail(const base::Error& error) {
-        return fail(error.code() == ErrorCode::unavailable ? exit_environment : exit_refused, error.message());
+        return fail(error.code() == ErrorCode::unavailable ? exit_environment : exit_no, error.message());
     }
     [[nodiscard]] bool json() const noexcept { return options_.format == "json"; }
 
@@ -99,7 +96,7 @@ int KeyCommand::find_store() {
         auto config = config::load(options_.config_path);
         if (!config) {
             fmt::print(context_.err, "{}", config.error().format());
-            return fail(exit_refused, "the configuration cannot be used; --store URL alone does without it");
+            return fail(exit_no, "the configuration cannot be used; --store URL alone does without it");
         }
         config_ = *std::move(config);
     }
@@ -133,7 +130,7 @@ int KeyCommand::create() {
     auto key = new_key_of(options_, context_.now);
     if (!key) return fail(exit_usage, key.error().message());
     if (config_) {
-        if (const auto fault = fault_in(*key, *config_); !fault.empty()) return fail(exit_refused, fault);
+        if (const auto fault = fault_in(*key, *config_); !fault.empty()) return fail(exit_no, fault);
     } else {
         say("without --config it cannot be checked that the tenant, team and application exist");
     }

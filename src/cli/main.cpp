@@ -1,5 +1,6 @@
 #include "base/time.h"
 #include "cli/check_command.h"
+#include "cli/exit_codes.h"
 #include "cli/explain_command.h"
 #include "cli/key_options.h"
 #include "cli/serve_command.h"
@@ -8,8 +9,6 @@
 #include <CLI/CLI.hpp>
 
 namespace {
-
-constexpr int exit_usage = 2;
 
 CLI::App* add_explain(CLI::App& app, weir::cli::ExplainOptions& options) {
     auto* command = app.add_subcommand(
@@ -71,7 +70,7 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         const int code = app.exit(error);
-        return code == 0 ? 0 : exit_usage;
+        return code == 0 ? 0 : weir::cli::exit_usage;
     }
     if (*explain_command) return weir::cli::run_explain(explain, stdin, stdout, stderr);
     if (*serve_command) return weir::cli::run_serve(serve);
@@ -82,7 +81,7 @@ int main(int argc, char** argv) {
     }
     if (!check.schema && check.config_path.empty()) {
         std::fputs("weir check: --config FILE is needed (or --schema)\n", stderr);
-        return exit_usage;
+        return weir::cli::exit_usage;
     }
     return weir::cli::run_check(check, stdout, stderr);
 }

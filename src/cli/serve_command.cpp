@@ -2,6 +2,7 @@
 
 #include "cli/admin_routes.h"
 #include "cli/control_plane.h"
+#include "cli/exit_codes.h"
 #include "cli/scrape.h"
 #include "cli/signals.h"
 #include "config/config.h"
@@ -28,8 +29,6 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr int exit_invalid = 1;
-constexpr int exit_environment = 3;
 // Changes of keys take effect within 2 s; this leaves time for a busy machine.
 constexpr std::chrono::milliseconds key_refresh_interval{250};
 
@@ -325,7 +324,7 @@ int run_serve(const ServeOptions& options) {
     auto config = config::load(options.config_path, config::Environment::process(), engine::contract_facts());
     if (!config) {
         std::fputs(config.error().format().c_str(), stderr);
-        return exit_invalid;
+        return exit_no;
     }
     if (!config->warnings.empty()) say(fmt::format("warnings:\n{}", config->warnings.format()));
     // Before any thread exists, so that all inherit the mask and signals come to this one only.

@@ -1,5 +1,6 @@
 #include "gateway/gateway.h"
 
+#include "base/exception_text.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
 
@@ -42,13 +43,7 @@ io::Task<void> Gateway::reject(http::Fault fault, std::string message, http::Res
 }
 
 io::Task<void> Gateway::crashed(std::exception_ptr failure, http::ResponseSink& sink) {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-        on_bug_(error.what());
-    } catch (...) {
-        on_bug_("an exception of an unknown type");
-    }
+    on_bug_(base::text_of(failure));
     if (sink.begun()) co_return;
     const Refusal refusal{.reason = Reason::internal_error,
                           .message = "The gateway failed while it handled this request; its operator's log says more."};

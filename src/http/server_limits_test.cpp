@@ -170,6 +170,13 @@ TEST(ServerLimits, AReaderThatStopsIsCutOff) {
     EXPECT_TRUE(eventually([&] { return server.observed.failed_writes == 1 && server.connections() == 0; }));
 }
 
+TEST(ServerLimits, AResponseThatIsNotReadInItsTimeIsCutOffLongBeforeAStall) {
+    TestServer server{{.write_stall_timeout = 60s}};
+    auto client = server.connect(16 * 1024);
+    ASSERT_TRUE(client.send("GET /big-in-time HTTP/1.1\r\nHost: a\r\n\r\n"));
+    EXPECT_TRUE(eventually([&] { return server.observed.failed_writes == 1 && server.connections() == 0; }));
+}
+
 TEST(ServerDrain, ClosesIdleConnectionsAndFinishesRequests) {
     TestServer server;
     auto idle = server.connect();

@@ -54,6 +54,10 @@ public:
         if (path == "/hold") return hold(source, sink);
         if (path == "/early") return answer(sink, 401, "no");
         if (path == "/big") return big(sink);
+        if (path == "/big-in-time") {
+            sink.finish_by(reactor_.now() + std::chrono::milliseconds{300});
+            return big(sink);
+        }
         if (path == "/throw") return fail_at_once(source);
         if (path == "/throw-late") return fail_late(sink);
         if (path == "/silent") return say_nothing();

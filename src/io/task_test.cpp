@@ -44,6 +44,17 @@ Task<void> keep(std::shared_ptr<int> value) {
     co_return;
 }
 
+TEST_F(TaskTest, ATaskThatHasEndedGivesItsValueWithoutAFrame) {
+    auto task = Task<NoDefault>::ended(NoDefault{7});
+    ASSERT_NE(task.ended_with(), nullptr);
+    EXPECT_EQ(*task.ended_with()->value, 7);
+    auto moved = std::move(task);
+    EXPECT_EQ(task.ended_with(), nullptr) << "the value went with it";
+    EXPECT_EQ(*block_on(*reactor_, std::move(moved)).value, 7);
+    block_on(*reactor_, Task<void>::ended());
+    EXPECT_EQ(plus_one(1).ended_with(), nullptr) << "a coroutine has not begun";
+}
+
 TEST_F(TaskTest, carries_a_move_only_value_without_a_default_constructor) {
     EXPECT_EQ(*block_on(*reactor_, make_no_default(7)).value, 7);
 }

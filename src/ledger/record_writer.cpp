@@ -81,8 +81,7 @@ void RecordWriter::write_lines(const Batch& batch) {
             ++counters_.dropped_records;
             continue;
         }
-        const bool written =
-            batch.ready[i].logged || known_to_store(batch.ready[i], std::string{records_[i].request_id});
+        const bool written = batch.ready[i].logged || known_to_store(batch.ready[i], records_[i].request_id);
         if (written && std::exchange(all, false)) unlogged_ = lines_.substr(0, begin);
         if (!written && !all) unlogged_.append(lines_, begin, from - begin);
     }

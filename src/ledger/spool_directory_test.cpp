@@ -95,6 +95,17 @@ TEST_F(SpoolDirectoryTest, AFullDiskIsAnErrorThatLeavesNothingBehind) {
     EXPECT_TRUE(grant()) << "with room again it goes on";
 }
 
+TEST_F(SpoolDirectoryTest, IsPrivateWhenItIsMadeHereAndKeepsItsModeWhenItWasThere) {
+    using std::filesystem::perms;
+    const auto mode_of = [this] { return std::filesystem::status(options().path).permissions(); };
+    begin(options(), 1, 0);
+    EXPECT_EQ(mode_of(), perms::owner_all);
+    die();
+    std::filesystem::permissions(options().path, perms::owner_all | perms::group_read | perms::group_exec);
+    begin(options(), 1, 0);
+    EXPECT_EQ(mode_of(), perms::owner_all | perms::group_read | perms::group_exec);
+}
+
 TEST_F(SpoolDirectoryTest, ADirectoryThatCannotBeMadeIsAnErrorWithItsPath) {
     std::ofstream{root_ / "file"} << "x";
     auto given = options();
