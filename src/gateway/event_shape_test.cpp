@@ -29,6 +29,7 @@ TEST(EventShapeTest, recognises_exactly_the_learnt_event_with_another_plain_stri
         {"empty: carries no output", R"({"id":"a","c":[{"content":""}],"f":null})", std::nullopt},
         {"another id", R"({"id":"b","c":[{"content":"He"}],"f":null})", std::nullopt},
         {"another end", R"({"id":"a","c":[{"content":"He"}],"f":"stop"})", std::nullopt},
+        {"another end of the same length", R"({"id":"a","c":[{"content":"He"}],"f":true})", std::nullopt},
         {"an end that is longer", R"({"id":"a","c":[{"content":"He"}],"f":null} )", std::nullopt},
         {"an end that is cut", R"({"id":"a","c":[{"content":"He"}],"f":null)", std::nullopt},
         {"an escape", R"({"id":"a","c":[{"content":"H\n"}],"f":null})", std::nullopt},

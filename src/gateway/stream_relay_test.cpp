@@ -1,5 +1,7 @@
 #include "gateway/stream_relay.h"
 
+#include "base/random.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -202,6 +204,41 @@ TEST(StreamRelay, CountsTokensByEventOrByBytes) {
         (void)relay(stream, twelve + twelve, 1000000);
         EXPECT_EQ(stream.output_events(), 2U);
         EXPECT_EQ(stream.estimated_tokens(), by_event ? 2U : 6U);
+    }
+}
+
+// Events of one stream differ in their text, and now and then in a byte elsewhere; whatever is not parsed again must
+// not show. The model stands behind the text, so that its place moves.
+TEST(StreamRelay, EventsThatRepeatOneAnotherLeaveAsIfEachHadBeenParsed) {
+    constexpr std::array<std::string_view, 10> texts{
+        "a", "of", " the", "", R"(\n)", R"(\")", "z\xc3\xbcgig", "longer than sixteen bytes", R"(\ud83d)", " "};
+    constexpr std::array<std::string_view, 4> ends{R"("f":null)", R"("f":true)", R"("finish_reason":"stop")",
+                                                   R"("timings":{"predicted_n":3})"};
+    const std::uint64_t seed = base::Random::from_system()();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    base::Random random{seed};
+    AnswerReader reader, reference;
+    RelayPolicy endless = policy();
+    endless.choices = 64;
+    StreamRelay stream{reader, endless};
+    std::uint64_t outputs = 0;
+    for (int i = 0; i < 3000; ++i) {
+        // Mostly the same again.
+        const auto odd = [&random](std::size_t most) { return random.below(6) == 0 ? random.below(most) : 0; };
+        const auto text = i == 0 ? texts[0] : texts[random.below(texts.size())];
+        std::string data = R"({"choices":[{"index":)" + std::to_string(odd(3)) + R"(,"delta":{"content":")";
+        data.append(text).append(R"("}}],"model":"r",)").append(ends[odd(ends.size())]).append("}");
+        std::string bytes = "data: " + data + "\n\n";
+        const std::size_t size = bytes.size();
+        bytes.append(64, '\0');
+        const Answer& answer = reference.read({bytes.data() + 6, data.size()}, endless.answer);
+        outputs += answer.carries_output ? 1 : 0;
+        std::vector<std::string_view> expected;
+        splice({bytes.data(), size}, answer.edits, 6, expected);
+        ASSERT_EQ(stream.feed({bytes.data(), size}), RelayVerdict::more) << data;
+        ASSERT_EQ(joined(stream.slices()), joined(expected)) << data;
+        ASSERT_EQ(stream.fed_output(), answer.carries_output) << data;
+        ASSERT_EQ(stream.output_events(), outputs) << data;
     }
 }
 
