@@ -84,7 +84,8 @@ public:
 class KeyFeed {
 public:
     virtual ~KeyFeed() = default;
-    // Grows with every change of a key; another store's or an older copy's may be less. Cheap. Errors: unavailable.
+    // Grows with every change of a key; an older copy's may be less. 0, once, when another store is behind it from then
+    // on: everything is to be read again. Cheap. Errors: unavailable.
     [[nodiscard]] virtual base::Result<std::int64_t> version() = 0;
     // Every secret of every key that was changed after that version; 0 = every secret that may still work.
     // The version up to which that is. Errors: unavailable; then rows that were handed over are to be forgotten.

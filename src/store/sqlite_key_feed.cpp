@@ -1,20 +1,19 @@
 #include "store/sqlite_key_feed.h"
 
 #include "store/key_columns.h"
+#include "store/store_file.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 namespace weir::store {
 
 using base::ErrorCode;
 using base::Result;
+using base::Status;
 
 namespace {
 
@@ -25,18 +24,6 @@ std::string select_rows(bool all) {
         "SELECT s.sha256, k.name, k.tenant, k.team, k.application, k.workload, k.permissions, k.expires, s.expires, "
         "k.revoked IS NOT NULL FROM keys k JOIN key_secrets s ON s.key = k.number WHERE ";
     return columns + (all ? "k.revoked IS NULL" : "k.change > ?");
-}
-
-struct FileIdentity {
-    dev_t device{};
-    ino_t inode{};
-    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
-Result<FileIdentity> identity_of(const std::string& path) {
-    struct stat about{};
-    if (::stat(path.c_str(), &about) == 0) return FileIdentity{.device = about.st_dev, .inode = about.st_ino};
-    return base::fail(ErrorCode::unavailable, std::error_code(errno, std::generic_category()).message());
 }
 
 std::optional<base::WallTime> earlier(std::optional<base::WallTime> a, std::optional<base::WallTime> b) {
@@ -64,11 +51,26 @@ std::optional<model::KeyRow> row_of(sqlite3_stmt* row) {
 }  // namespace
 
 struct SqliteKeyFeed::State {
+    State(std::string of, const SqliteOptions& given) : path{std::move(of)}, options{given} { options.create = false; }
+
     std::string path;
-    FileIdentity file;
+    SqliteOptions options;
+    std::optional<StoreFile> file;
     Database database;  // before its statements, which must be gone first
     Statement select_version;
 
+    Status open() {
+        select_version.reset();
+        database.reset();
+        auto opened = open_sqlite(path, options);
+        if (!opened) return std::unexpected{std::move(opened).error()};
+        auto select = prepare(opened->get(), store::select_version);
+        if (!select) return std::unexpected{std::move(select).error().within(fmt::format("store {}", path))};
+        file.emplace(path);
+        database = *std::move(opened);
+        select_version = *std::move(select);
+        return {};
+    }
     Result<std::int64_t> version() {
         const int step = sqlite3_step(select_version.get());
         const auto newest = step == SQLITE_ROW ? sqlite3_column_int64(select_version.get(), 0) : 0;
@@ -94,27 +96,20 @@ SqliteKeyFeed::SqliteKeyFeed(std::unique_ptr<State> state) : state_{std::move(st
 SqliteKeyFeed::~SqliteKeyFeed() = default;
 
 Result<std::unique_ptr<SqliteKeyFeed>> SqliteKeyFeed::open(const std::string& path, SqliteOptions options) {
-    options.create = false;
-    auto file = identity_of(path);
-    if (!file) return std::unexpected{std::move(file).error().within(fmt::format("store {}", path))};
-    auto database = open_sqlite(path, options);
-    if (!database) return std::unexpected{std::move(database).error()};
-    auto select = prepare(database->get(), select_version);
-    if (!select) return std::unexpected{std::move(select).error().within(fmt::format("store {}", path))};
-    auto state = std::make_unique<State>(path, *file, *std::move(database), *std::move(select));
+    auto state = std::make_unique<State>(path, options);
+    if (auto opened = state->open(); !opened) return std::unexpected{std::move(opened).error()};
     return std::unique_ptr<SqliteKeyFeed>{new SqliteKeyFeed{std::move(state)}};
 }
 
 Result<std::int64_t> SqliteKeyFeed::version() {
-    const auto where = fmt::format("store {}", state_->path);
-    auto file = identity_of(state_->path);
-    if (!file) return std::unexpected{std::move(file).error().within(where)};
-    if (*file != state_->file)
-        return std::unexpected{
-            base::Error{ErrorCode::unavailable, "the file was replaced while it was in use; restart the gateway"}
-                .within(where)};
+    const auto place = state_->file->look();
+    if (!place) return std::unexpected{place.error()};
+    if (*place == StoreFile::Place::replaced || !state_->database) {
+        if (auto opened = state_->open(); !opened) return std::unexpected{std::move(opened).error()};
+        return 0;
+    }
     auto newest = state_->version();
-    if (!newest) return std::unexpected{std::move(newest).error().within(where)};
+    if (!newest) return std::unexpected{std::move(newest).error().within(fmt::format("store {}", state_->path))};
     return newest;
 }
 

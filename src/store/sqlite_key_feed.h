@@ -18,8 +18,7 @@ public:
     SqliteKeyFeed& operator=(const SqliteKeyFeed&) = delete;
     ~SqliteKeyFeed() override;
 
-    // Further error: unavailable, when there is another file of that name now. It is not opened: beside the old file's
-    // log it would be read wrongly.
+    // A file that was put in the place of the one before is opened. Further errors: those of StoreFile::look().
     [[nodiscard]] base::Result<std::int64_t> version() override;
     [[nodiscard]] base::Result<std::int64_t> read(std::int64_t after,
                                                   const std::function<void(const model::KeyRow&)>& row) override;

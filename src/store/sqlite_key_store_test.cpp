@@ -293,16 +293,21 @@ TEST_F(SqliteKeyStoreTest, WithoutAFileThereIsNoneUnlessItIsAskedFor) {
     EXPECT_TRUE(SqliteKeyStore::open(missing, {}));
 }
 
-TEST_F(SqliteKeyStoreTest, AReplacedFileIsAnErrorAndIsNotRead) {
+TEST_F(SqliteKeyStoreTest, AReplacedFileIsReadFromItsBeginning) {
+    ASSERT_TRUE(store_->create(key("a")));
     const auto reader = feed();
-    ASSERT_TRUE(reader->version());
-    std::filesystem::copy_file(path(), directory_ / "copy.db");
-    std::filesystem::rename(directory_ / "copy.db", path());
-    const auto version = reader->version();
-    ASSERT_FALSE(version);
-    EXPECT_NE(version.error().message().find("replaced"), std::string::npos) << version.error().message();
-    std::filesystem::remove(path());
-    EXPECT_FALSE(reader->version());
+    EXPECT_EQ(reader->version(), 1);
+    const auto copy = (directory_ / "copy.db").string();
+    ASSERT_TRUE((*SqliteKeyStore::open(copy, {}))->create(key("b")));
+    for (const auto* suffix : {"", "-wal", "-shm"})
+        std::filesystem::remove(path() + suffix);
+    EXPECT_FALSE(reader->version()) << "it is gone";
+    std::filesystem::rename(copy, path());
+    EXPECT_EQ(reader->version(), 0) << "begin again";
+    EXPECT_EQ(reader->version(), 1) << "its own number, which happens to be the same";
+    std::vector<std::string> names;
+    ASSERT_TRUE(reader->read(0, [&](const model::KeyRow& row) { names.emplace_back(row.name); }));
+    EXPECT_EQ(names, std::vector<std::string>{"b"});
 }
 
 // Makes one key for each byte that it is sent, and says how it went. It is forked before this process has opened the

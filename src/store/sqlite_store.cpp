@@ -1,9 +1,9 @@
 #include "store/sqlite_store.h"
 
 #include "store/sqlite_handle.h"
+#include "store/store_file.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <functional>
 #include <utility>
@@ -80,19 +80,6 @@ bool never_acceptable(int result) noexcept {
     return result == SQLITE_CONSTRAINT || result == SQLITE_TOOBIG || result == SQLITE_MISMATCH;
 }
 
-// Which file it is, whatever its name.
-struct FileIdentity {
-    dev_t device = 0;
-    ino_t inode = 0;
-    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
-std::optional<FileIdentity> identity_of(const std::string& path) noexcept {
-    struct stat about{};
-    if (::stat(path.c_str(), &about) != 0) return std::nullopt;
-    return FileIdentity{.device = about.st_dev, .inode = about.st_ino};
-}
-
 }  // namespace
 
 struct SqliteStore::State {
@@ -102,7 +89,7 @@ struct SqliteStore::State {
     SqliteOptions options;
     Database database;  // before its statement, which must be gone first
     Statement insert;
-    std::optional<FileIdentity> identity;
+    std::optional<StoreFile> file;
     std::uint64_t skipped = 0;
 
     Status open();
@@ -134,7 +121,7 @@ Status SqliteStore::State::open() {
     if (!opened) return std::unexpected{std::move(opened).error()};
     auto prepared = prepare(opened->get(), std::string{insert_record});
     if (!prepared) return std::unexpected{std::move(prepared).error().within(fmt::format("store {}", path))};
-    identity = identity_of(path);
+    file.emplace(path);
     database = *std::move(opened);
     insert = *std::move(prepared);
     return {};
@@ -143,12 +130,9 @@ Status SqliteStore::State::open() {
 // SQLite writes to the file that it has opened even when that has no name any more, and nobody would find the records.
 // A file that is gone is waited for, not made anew: a fresh one would be in the way of the one that is to come back.
 Status SqliteStore::State::check_file() {
-    const auto now = identity_of(path);
-    if (!now)
-        return base::fail(
-            ErrorCode::unavailable,
-            fmt::format("store {}: the file is gone; put it back, or restart weir to begin a new one", path));
-    if (database && now == identity) return {};
+    const auto place = file->look();
+    if (!place) return std::unexpected{place.error()};
+    if (database && *place == StoreFile::Place::same) return {};
     return open();
 }
 

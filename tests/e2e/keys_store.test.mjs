@@ -1,6 +1,6 @@
 // Keys in the store over the life of a gateway: restart, reload, many keys, a store that is replaced or gone.
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { oneAlias, secrets } from './harness/config.mjs';
 import { Gateway, run, sha256 } from './harness/gateway.mjs';
@@ -131,13 +131,20 @@ test('a store that is restored in place: what was made since the copy is gone, w
   assert.equal(await statusOf(gateway, kept), 200);
 }));
 
-test('a file put in the store\'s place is not read: said once, the keys stay', () => withGateway(oneAlias(nobody), async (gateway) => {
+test('a file put in the store\'s place counts, once the old one\'s log is not beside it', () => withGateway(oneAlias(nobody), async (gateway) => {
   const kept = await create(gateway, 'kept');
   await turns(gateway, kept, 200);
   await sql(gateway.storeFile, `VACUUM INTO '${gateway.storeFile}.copy'`);
+  const lost = await create(gateway, 'lost');
+  await turns(gateway, lost, 200);
   renameSync(`${gateway.storeFile}.copy`, gateway.storeFile);
-  await eventually('the report', () => gateway.stderr.includes('was replaced while it was in use; restart'));
+  await eventually('the report', () => gateway.stderr.includes(`remove ${gateway.storeFile}-wal`));
+  assert.deepEqual([await statusOf(gateway, kept), await statusOf(gateway, lost)], [200, 200], 'last known good');
+  for (const suffix of ['-wal', '-shm']) rmSync(gateway.storeFile + suffix);
+  await turns(gateway, lost, 401);
   assert.equal(await statusOf(gateway, kept), 200);
+  await weirKey(gateway, 'revoke', 'kept');
+  await turns(gateway, kept, 401);
 }));
 
 test('a store that is gone: said once, the keys stay; when it is back, said too, and changes count', () => withGateway(oneAlias(nobody), async (gateway) => {
