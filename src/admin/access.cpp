@@ -14,13 +14,19 @@ namespace {
 
 using config::Role;
 
-// Without port and brackets.
+bool is_port(std::string_view text) noexcept {
+    return text.size() <= 5 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Without port and brackets; empty when it is neither a name nor an address with one.
 std::string_view name_in(std::string_view host) {
-    if (host.starts_with('[')) {
-        const auto end = host.find(']');
-        return end == std::string_view::npos ? std::string_view{} : host.substr(1, end - 1);
-    }
-    return host.substr(0, host.find(':'));
+    const bool bracketed = host.starts_with('[');
+    const auto end = host.find(bracketed ? ']' : ':');
+    if (bracketed && end == std::string_view::npos) return {};
+    const auto name = bracketed ? host.substr(1, end - 1) : host.substr(0, end);
+    const auto rest = host.substr(std::min(host.size(), bracketed ? end + 1 : end));
+    if (!rest.empty() && !(rest.front() == ':' && is_port(rest.substr(1)))) return {};
+    return name;
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ TEST(Access, OnlyKnownNamesReachItByLoopback) {
                              "Weir-Admin.SVC:80"})
         EXPECT_TRUE(host_allowed(rules, good)) << good;
     for (const auto* bad : {"", ":8081", "evil.example", "evil.example:8081", "localhost.evil.example", "10.0.0.5:8081",
-                            "127.0.0.1.evil.example", "[::1", "weir-admin.svc.evil", "xlocalhost"})
+                            "127.0.0.1.evil.example", "[::1", "weir-admin.svc.evil", "xlocalhost", "localhost:evil",
+                            "localhost:80:evil.example", "[::1]evil.example", "localhost:808080"})
         EXPECT_FALSE(host_allowed(rules, bad)) << bad;
 }
 
