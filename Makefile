@@ -69,6 +69,11 @@ bench: ## compare with nginx and HAProxy, ten minutes; BENCH_ROUNDS= and BENCH_S
 	@$(call compile,release,--target programs bench_programs)
 	@node bench/bench.mjs
 
+.PHONY: train
+train: ## count what is hot, for the compiler: writes cmake/weir.profdata (after a change of the hot paths)
+	@tools/install-deps all
+	@JOBS=$(JOBS) tools/train
+
 .PHONY: debug
 debug: ## build everything without optimisation into build/debug
 	@tools/install-deps build

@@ -41,6 +41,16 @@ if(WEIR_LLD)
   add_link_options($<$<CONFIG:Release>:-Wl,--fat-lto-objects>)
 endif()
 
+# Counts of an earlier run (tools/train) tell the compiler what is hot. They are matched function by function: one that
+# has changed since is compiled without. Counts of another version of the compiler may be unreadable.
+set(WEIR_COUNTS ${PROJECT_SOURCE_DIR}/cmake/weir.profdata)
+if(WEIR_TRAIN)
+  string(APPEND CMAKE_CXX_FLAGS_RELEASE " -fprofile-generate")
+elseif(WEIR_PROFILE AND EXISTS ${WEIR_COUNTS} AND WEIR_CLANG_MAJOR EQUAL 19)
+  string(APPEND CMAKE_CXX_FLAGS_RELEASE
+    " -fprofile-use=${WEIR_COUNTS} -Wno-profile-instr-out-of-date -Wno-profile-instr-unprofiled -Wno-backend-plugin")
+endif()
+
 find_program(WEIR_CCACHE ccache)
 if(WEIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${WEIR_CCACHE})
