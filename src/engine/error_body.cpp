@@ -108,7 +108,7 @@ std::optional<std::uint64_t> first_number(std::string_view message, const std::a
 // The sentences of vLLM (old and new), SGLang, llama.cpp.
 constexpr std::array context_anchors{
     Anchor{"maximum context length is "}, Anchor{"maximum context length of "}, Anchor{"maximum model length of "},
-    Anchor{"model's context length ("},   Anchor{"available context size ("},
+    Anchor{"model's context length ("},   Anchor{"available context size ("},   Anchor{"(current batch size: "},
 };
 constexpr std::array prompt_anchors{
     Anchor{" input tokens", false},
@@ -117,12 +117,18 @@ constexpr std::array prompt_anchors{
     Anchor{"decoder prompt (length "},
     Anchor{"The input ("},
     Anchor{"request ("},
+    Anchor{" tokens) is too large to process", false},
 };
 
 bool tells_overflow(const EngineError& error) noexcept {
     if (error.type == "exceed_context_size_error" || error.code == "context_length_exceeded") return true;
     return std::ranges::any_of(
         context_anchors, [&](const Anchor& anchor) { return error.message.find(anchor.text) != std::string::npos; });
+}
+
+// llama.cpp answers an input of an embedding that is too long with 500 (recording 117).
+bool blames_itself_wrongly(const EngineError& error) noexcept {
+    return error.message.find("tokens) is too large to process") != std::string::npos;
 }
 
 bool tells_missing_model(const EngineError& error) noexcept {
@@ -139,7 +145,7 @@ EngineError parse_error_body(int status, std::string_view body) {
     const auto document = JsonDocument::parse(body);
     EngineError error = document.has_value() ? from_document(*document) : from_text(body);
     const bool blames_the_client = status == 0 || (status >= 400 && status < 500);
-    error.is_context_overflow = blames_the_client && tells_overflow(error);
+    error.is_context_overflow = (blames_the_client || blames_itself_wrongly(error)) && tells_overflow(error);
     error.is_model_missing = status == 404 && tells_missing_model(error);
     if (!error.is_context_overflow) {
         error.prompt_tokens = error.context_tokens = std::nullopt;

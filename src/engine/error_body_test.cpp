@@ -156,6 +156,8 @@ TEST(ErrorBody, RecordedAnswers) {
         {"62-err-embeddings-off", 501, "not_supported_error", "501", false},
         {"82-loading-chat", 503, "unavailable_error", "503", false},
         {"89-auth-missing", 401, "authentication_error", "401", false},
+        {"117-err-embeddings-too-long", 500, "server_error", "500", true},
+        {"118-err-embeddings-no-input", 400, "invalid_request_error", "400", false},
     };
     for (const RecordedCase& each : cases) {
         const Recording answer = recording(each.name);
@@ -169,6 +171,9 @@ TEST(ErrorBody, RecordedAnswers) {
     const EngineError overflow = parse_error_body(400, recording("48-err-context-overflow").body);
     EXPECT_EQ(overflow.prompt_tokens, 6004U);
     EXPECT_EQ(overflow.context_tokens, 1024U);
+    const EngineError input = parse_error_body(500, recording("117-err-embeddings-too-long").body);
+    EXPECT_EQ(input.prompt_tokens, 1802U);
+    EXPECT_EQ(input.context_tokens, 512U);
 }
 
 TEST(ErrorBody, LongMessagesAreCutBetweenCharacters) {

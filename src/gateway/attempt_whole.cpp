@@ -76,7 +76,11 @@ AttemptResult classify(const http::ResponseHead& head, std::string_view body) {
         refusal.retry_after = retry_after_of(head);
         return refused(AttemptOutcome::saturated, std::move(refusal));
     }
-    if (error.is_context_overflow) refusal.code = "context_length_exceeded";
+    if (error.is_context_overflow) {
+        refusal.code = "context_length_exceeded";
+        if (status >= 500) refusal.status = 400;
+        return refused(AttemptOutcome::rejected, std::move(refusal));
+    }
     if (status < 500 || status == 501) return refused(AttemptOutcome::rejected, std::move(refusal));
     return refused(AttemptOutcome::failed, {.reason = Reason::upstream_error,
                                             .message = fmt::format("The engine failed with status {}.", status)});

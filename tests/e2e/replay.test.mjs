@@ -22,6 +22,8 @@ const names = [
   '67-http10-chat-stream', '68-expect-100', '70-keepalive-pipelined-two', '91-auth-ok',
   '32-completions-stream-emoji-spec', '34-completions-stream-emoji-cut-midchar-spec',
   '35-completions-nonstream-emoji-cut-midchar-spec', '40-completions-stream-spec', '41-completions-nonstream-spec',
+  '110-embeddings-float', '111-embeddings-base64', '112-embeddings-batch', '113-embeddings-tokens',
+  '114-tokenize', '115-tokenize-pieces', '116-detokenize',
 ];
 const recordings = [
   ...names.map(loadRecording),
@@ -34,7 +36,8 @@ let gateway;
 before(async () => {
   console.log(`# random splits: WEIR_TEST_SEED=${seed}`);
   upstream = await Upstream.start();
-  gateway = await Gateway.start(oneAlias(upstream.url, { alias: { endpoints: ['chat.completions', 'completions'] } }));
+  const endpoints = ['chat.completions', 'completions', 'embeddings', 'tokenize'];
+  gateway = await Gateway.start(oneAlias(upstream.url, { pool: { capabilities: { endpoints } }, alias: { endpoints } }));
 });
 after(() => stopAll(gateway, upstream));
 
@@ -86,7 +89,7 @@ async function checkRecord(recording, response, exchange) {
   assert.equal(record.spec?.source, facts.drafted === undefined ? undefined : 'engine');
   const { status, outcome, usage_source, stream, endpoint, tenant, key, pool } = record;
   assert.deepEqual({ status, outcome, usage_source, stream, endpoint, tenant, pool },
-    { status: 200, outcome: 'ok', usage_source: 'engine', stream: recording.stream, endpoint: endpointOf(recording).name, tenant: 'acme', pool: 'main' });
+    { status: 200, outcome: 'ok', usage_source: facts.prompt_tokens === undefined ? 'none' : 'engine', stream: recording.stream, endpoint: endpointOf(recording).name, tenant: 'acme', pool: 'main' });
   assert.ok(['plain', 'debug'].includes(key));
   assert.equal(record.attempts.length, 1);
   assert.equal(record.attempts[0].outcome, 'ok');

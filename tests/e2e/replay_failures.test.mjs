@@ -51,14 +51,20 @@ for (const { name, status, code, message, stream = false } of rejections) {
 }
 
 const embeddingsPool = { pool: { capabilities: { endpoints: ['embeddings'] } }, alias: { endpoints: ['embeddings'], features: [] } };
-test('62-err-embeddings-off: status and message are kept', () => withReplay(loadRecording('62-err-embeddings-off'), false,
-  async (response, record) => {
-    checkRefusal(response, { status: 501, reason: 'upstream_rejected', message: /does not support embeddings/ });
+const embeddingsRequest = () => ({ target: '/v1/embeddings', body: `{"model": "${alias}", "input": "x"}`, key: secrets.plain });
+for (const [name, expected] of Object.entries({
+  '62-err-embeddings-off': { status: 501, message: /does not support embeddings/ },
+  '117-err-embeddings-too-long': { status: 400, code: 'context_length_exceeded', message: /1802 tokens.*batch size: 512/ },   // the engine says 500
+  '118-err-embeddings-no-input': { status: 400, message: /"input" or "content" must be provided/ },
+  '119-err-embeddings-format': { status: 400, message: /Can be either float or base64/ },
+}))
+  test(`${name}: the engine's words reach the client, once`, () => withReplay(loadRecording(name), false, async (response, record) => {
+    checkRefusal(response, { reason: 'upstream_rejected', ...expected });
     checkHeaders(response);
     assert.equal(upstream.requests.length, 1, 'never retried');
-    assert.equal(upstream.requests[0].request.body.toString(), loadRecording('62-err-embeddings-off').request.body.toString());
+    assert.equal(upstream.requests[0].request.body.toString(), embeddingsRequest().body.replace(alias, 'harbor-mid'));
     assert.deepEqual([record.endpoint, record.outcome, record.usage_source], ['embeddings', 'refused', 'none']);
-  }, embeddingsPool, () => ({ target: '/v1/embeddings', body: `{"model": "${alias}", "input": "x"}`, key: secrets.plain })));
+  }, embeddingsPool, embeddingsRequest));
 
 // What a caller must not see as its own fault: the engine's trouble, after the attempts are used up.
 const failures = [

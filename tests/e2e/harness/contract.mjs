@@ -72,7 +72,7 @@ export function recordedFacts(recording) {
 }
 
 const endpointNames = {
-  '/v1/chat/completions': 'chat.completions', '/v1/completions': 'completions', '/v1/embeddings': 'embeddings', '/tokenize': 'tokenize',
+  '/v1/chat/completions': 'chat.completions', '/v1/completions': 'completions', '/v1/embeddings': 'embeddings', '/tokenize': 'tokenize', '/detokenize': 'tokenize',
 };
 
 // Where a recorded request went: {path, name}, the name as in configurations and records.
