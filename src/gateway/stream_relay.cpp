@@ -1,5 +1,7 @@
 #include "gateway/stream_relay.h"
 
+#include "http/ascii.h"
+
 #include <algorithm>
 
 namespace weir::gateway {
@@ -46,6 +48,7 @@ bool StreamRelay::complete() const noexcept {
 
 RelayVerdict StreamRelay::drain() {
     while (!done_) {
+        if (take_repeated()) continue;
         const auto event = scanner_.next();
         if (!event) break;
         if (const auto verdict = take(*event); verdict == RelayVerdict::failed || verdict == RelayVerdict::protocol)
@@ -74,13 +77,14 @@ void StreamRelay::take_comment(const http::Event& event) {
 }
 
 RelayVerdict StreamRelay::take_data(const http::Event& event) {
-    const Answer& answer = read(event.data);
+    const Answer& answer = reader_.read(event.data, policy_.answer);
     if (!answer.is_object) return RelayVerdict::protocol;
     if (answer.has_error) {
         failed_ = true;
         engine_error_.assign(event.data);
         return RelayVerdict::failed;
     }
+    learn_shape(event, answer);
     note(answer);
     if (answer.usage_only && policy_.hide_usage_event) return RelayVerdict::more;
     if (answer.carries_output || complete() || held_.size() + event.raw.size() > policy_.max_held_bytes) commit();
@@ -88,24 +92,39 @@ RelayVerdict StreamRelay::take_data(const http::Event& event) {
     return complete() ? RelayVerdict::complete : RelayVerdict::more;
 }
 
-const Answer& StreamRelay::read(std::string_view data) {
-    if (const auto bytes = shape_.match(data)) {
-        const std::size_t string_begin = shape_.varying().begin;
-        const std::size_t shift = *bytes - repeated_.output_bytes;  // modulo 2^64, so that it also shrinks
-        for (Edit& edit : repeated_.edits) {
-            if (edit.begin <= string_begin) continue;
-            edit.begin += shift;
-            edit.end += shift;
-        }
-        repeated_.output_bytes = *bytes;
-        return repeated_;
+// What has a string as its only output carries output: it commits.
+bool StreamRelay::take_repeated() {
+    const auto upcoming = scanner_.upcoming();
+    const auto string_bytes = shape_.match(upcoming);
+    if (!string_bytes) return false;
+    const std::size_t shift = *string_bytes - repeated_.output_bytes;  // modulo 2^64, so that it also shrinks
+    for (Edit& edit : repeated_.edits) {
+        if (edit.begin <= shape_.varying().begin) continue;
+        edit.begin += shift;
+        edit.end += shift;
     }
-    const Answer& answer = reader_.read(data, policy_.answer);
-    if (answer.is_object && answer.only_string && !answer.token_ids) {
-        shape_.learn(data, *answer.only_string);
-        repeated_ = answer;
+    repeated_.output_bytes = *string_bytes;
+    const std::size_t event_bytes = shape_.event_bytes(*string_bytes);
+    scanner_.skip(event_bytes);
+    progressed_ = true;
+    note(repeated_);
+    commit();
+    splice(upcoming.substr(0, event_bytes), repeated_.edits, 0, slices_);
+    return true;
+}
+
+void StreamRelay::learn_shape(const http::Event& event, const Answer& answer) {
+    if (!answer.only_string || answer.token_ids || !event.data_in_raw) return;
+    // What the scanner's skip() asks for: an event that ends and begins without doubt.
+    const bool plain = event.raw.ends_with('\n') && http::is_token_char(event.raw.front());
+    if (!plain) return;
+    const auto offset = static_cast<std::size_t>(event.data.data() - event.raw.data());
+    shape_.learn(event.raw, {answer.only_string->begin + offset, answer.only_string->end + offset});
+    repeated_ = answer;
+    for (Edit& edit : repeated_.edits) {
+        edit.begin += offset;
+        edit.end += offset;
     }
-    return answer;
 }
 
 void StreamRelay::note(const Answer& answer) {

@@ -70,8 +70,10 @@ private:
     RelayVerdict drain();
     RelayVerdict take(const http::Event& event);
     RelayVerdict take_data(const http::Event& event);
+    // Takes an event that has the known shape, without reading it; false when the next one has not.
+    bool take_repeated();
+    void learn_shape(const http::Event& event, const Answer& answer);
     void take_comment(const http::Event& event);
-    [[nodiscard]] const Answer& read(std::string_view data);
     void emit(const http::Event& event, std::span<const Edit> edits);
     void commit();
     void note(const Answer& answer);
@@ -83,7 +85,7 @@ private:
     std::list<std::string> owned_;  // rewritten events of this call; a list keeps the views valid
     std::string held_;
     EventShape shape_;
-    Answer repeated_;  // what was read of the event that has the shape
+    Answer repeated_;  // what was read of the event that has the shape; its edits count from the event's beginning
     bool committed_ = false;
     bool done_ = false;
     bool failed_ = false;

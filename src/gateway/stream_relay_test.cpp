@@ -242,5 +242,38 @@ TEST(StreamRelay, EventsThatRepeatOneAnotherLeaveAsIfEachHadBeenParsed) {
     }
 }
 
+// The same where events come in pieces and several at once, with names and with any line ending.
+TEST(StreamRelay, EventsThatRepeatOneAnotherAreCutAlikeInAnySplit) {
+    constexpr std::array<std::string_view, 4> texts{"a", " longer than sixteen bytes", "z\xc3\xbcgig", R"(\n)"};
+    constexpr std::array<std::string_view, 4> ends{"\n\n", "\r\n\r\n", "\r\r", "\n\r\n"};
+    const std::uint64_t seed = base::Random::from_system()();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    base::Random random{seed};
+    AnswerReader reader;
+    for (int round = 0; round < 50; ++round) {
+        StreamRelay stream{reader, policy()};
+        const auto end = ends[random.below(ends.size())];
+        const std::string_view before = random.below(2) == 0 ? "" : "event: delta\r\n";
+        std::string text, expected;
+        for (int i = 0; i < 30; ++i) {
+            const auto this_end = random.below(10) == 0 ? ends[random.below(ends.size())] : end;
+            const auto event = [&](std::string_view model) {
+                return std::string{before}
+                    .append(R"(data: {"choices":[{"index":0,"delta":{"content":")")
+                    .append(texts[static_cast<std::size_t>(i) % texts.size()])
+                    .append(R"("}}],"model":")")
+                    .append(model)
+                    .append("\"}")
+                    .append(this_end);
+            };
+            text += event("r");
+            expected += event("alias");
+        }
+        const auto result = relay(stream, text + done, 1 + random.below(400));
+        ASSERT_EQ(result.sent, expected + done);
+        ASSERT_EQ(stream.output_events(), 30U);
+    }
+}
+
 }  // namespace
 }  // namespace weir::gateway

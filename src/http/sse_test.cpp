@@ -173,6 +173,31 @@ TEST(EventScanner, CompletesAnEventAtItsLastReturnWithoutWaitingForTheLineFeed) 
     EXPECT_EQ(following->raw, second);
 }
 
+TEST(EventScanner, PassesOverAnEventThatTheCallerKnowsWhetherItCameWholeOrInPieces) {
+    const std::string known = "data: known\n\n";
+    const std::string text = known + "data: x\n\n" + known;
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+        SCOPED_TRACE(cut);
+        EventScanner scanner;
+        std::vector<std::string> seen;
+        for (std::string piece : {text.substr(0, cut), text.substr(cut)}) {
+            piece.reserve(piece.size() + 64);
+            ASSERT_TRUE(scanner.feed(piece).has_value());
+            while (true) {
+                if (scanner.upcoming().starts_with(known)) {
+                    seen.push_back("known");
+                    scanner.skip(known.size());
+                    continue;
+                }
+                const auto event = scanner.next();
+                if (!event) break;
+                seen.emplace_back(event->data);
+            }
+        }
+        EXPECT_EQ(seen, (std::vector<std::string>{"known", "x", "known"}));
+    }
+}
+
 TEST(EventScanner, FindsTheSameEventsInEveryRecordingWholeByteByByteAndRandomlySplit) {
     const auto seed = test::test_seed();
     SCOPED_TRACE(testing::Message() << "WEIR_TEST_SEED=" << seed);
