@@ -70,6 +70,9 @@ private:
     [[nodiscard]] AttemptResult finished(http::Exchange& exchange, AttemptResult result);
     io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
+    [[nodiscard]] base::Result<RelayVerdict> feed(http::Exchange& exchange, StreamRelay& relay);
+    [[nodiscard]] AttemptResult interrupted(http::Exchange& exchange, const StreamRelay& relay,
+                                            const base::Error& error, const Limit& limit);
     io::Task<AttemptResult> end_stream(http::Exchange& exchange, StreamRelay& relay, AttemptResult pumped);
     io::Task<void> drain_framing(http::Exchange& exchange);
     // `last` = what the relay has now completes the stream: the record's end goes first.

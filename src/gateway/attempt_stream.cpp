@@ -78,21 +78,15 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         if (services_.reactor.now() >= limit.at)
             co_return relay.complete() ? ending_of(relay, RelayVerdict::complete)
                                        : failure_of({ErrorCode::timeout, ""}, limit, "waiting for its next event", 1);
-        const auto part = co_await exchange.read_body(wait_until(limit));
-        if (!part) {
-            if (relay.complete() && part.error().code() != ErrorCode::cancelled) {
-                exchange.spoil();
-                co_return ending_of(relay, RelayVerdict::complete);
-            }
-            auto failure = failure_of(part.error(), limit, "waiting for its next event", 1);
-            if (failure.outcome == AttemptOutcome::reset) failure.outcome = AttemptOutcome::truncated;
-            co_return failure;
+        if (!exchange.body_is_buffered()) {
+            const base::Status readable = co_await exchange.wait_readable(wait_until(limit));
+            if (!readable) co_return interrupted(exchange, relay, readable.error(), limit);
         }
-        const bool end = part->end;
-        framing_ended_ = end;
-        auto verdict = relay.feed(part->bytes);
-        if (relay.fed_output() && !settlement_.moments.upstream_first)
-            settlement_.moments.upstream_first = services_.reactor.now();
+        RelayVerdict verdict{};
+        if (const auto fed = feed(exchange, relay))
+            verdict = *fed;
+        else
+            co_return interrupted(exchange, relay, fed.error(), limit);
         const auto sent = co_await forward(relay, relay.done());
         if (!sent) co_return gone();
         if (relay.progressed() && relay.committed()) limit = sooner(timeouts.idle, Reason::upstream_timeout_idle);
@@ -101,13 +95,36 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
             co_return ending_of(relay, verdict);
         }
         // Nothing of the protocol comes behind its [DONE]: the client is not kept waiting for the framing.
-        if (!end && relay.done()) co_return ending_of(relay, verdict);
-        if (!end) continue;
+        if (!framing_ended_ && relay.done()) co_return ending_of(relay, verdict);
+        if (!framing_ended_) continue;
         verdict = relay.end();
         const auto flushed = co_await forward(relay, relay.complete() && !concluded_);
         if (!flushed) co_return gone();
         co_return ending_of(relay, verdict);
     }
+}
+
+// What has come goes through the relay.
+base::Result<RelayVerdict> Attempt::feed(http::Exchange& exchange, StreamRelay& relay) {
+    const auto part = exchange.try_read_body();
+    if (!part) return std::unexpected{part.error()};
+    framing_ended_ = part->end;
+    const auto verdict = relay.feed(part->bytes);
+    if (relay.fed_output() && !settlement_.moments.upstream_first)
+        settlement_.moments.upstream_first = services_.reactor.now();
+    return verdict;
+}
+
+// The upstream's body cannot be read on.
+AttemptResult Attempt::interrupted(http::Exchange& exchange, const StreamRelay& relay, const base::Error& error,
+                                   const Limit& limit) {
+    if (relay.complete() && error.code() != ErrorCode::cancelled) {
+        exchange.spoil();
+        return ending_of(relay, RelayVerdict::complete);
+    }
+    auto failure = failure_of(error, limit, "waiting for its next event", 1);
+    if (failure.outcome == AttemptOutcome::reset) failure.outcome = AttemptOutcome::truncated;
+    return failure;
 }
 
 // Engines send the last chunk in a packet of its own; a connection that gets it in time can be used again.

@@ -30,6 +30,11 @@ io::Task<base::Status> Exchange::send(std::span<const std::string_view> slices, 
 }
 io::Task<base::Result<const ResponseHead*>> Exchange::read_head(io::Wait wait) { return state_->read_head(wait); }
 io::Task<base::Result<BodyPart>> Exchange::read_body(io::Wait wait) { return state_->read_body(wait); }
+bool Exchange::body_is_buffered() const noexcept { return state_->body_is_buffered(); }
+base::Result<BodyPart> Exchange::try_read_body() { return state_->try_read_body(); }
+io::ReadinessAwaiter Exchange::wait_readable(io::Wait wait) noexcept {
+    return state_->connection->socket.wait_readable(wait);
+}
 
 Exchange::State::State(std::shared_ptr<ClientPool::State> owner, std::unique_ptr<ClientConnection> taken) noexcept
     : pool{std::move(owner)}, connection{std::move(taken)} {}
@@ -167,16 +172,9 @@ base::Result<bool> Exchange::State::parse_head() {
 }
 
 io::Task<base::Result<BodyPart>> Exchange::State::read_body(io::Wait wait) {
-    using Read = io::Task<base::Result<BodyPart>>;
-    assert(have_head_ && !ended_ && "read_head() first, and nothing behind the end");
-    free_memory(handed_out_);
-    if (!body_fault_.empty()) return Read::ended(failed(base::ErrorCode::protocol, body_fault_));
-    const bool nothing_follows = head_.framing == Framing::none;
-    if (!pending_.empty() || nothing_follows) {
-        handed_out_ = std::exchange(pending_, std::string{});
-        handed_out_.reserve(handed_out_.size() + ClientPool::State::padding_bytes);
-        auto part = decode(handed_out_);
-        if (!part || part->end || !part->bytes.empty()) return Read::ended(std::move(part));
+    if (body_is_buffered()) {
+        auto part = try_read_body();
+        if (!part || part->end || !part->bytes.empty()) return io::Task<base::Result<BodyPart>>::ended(std::move(part));
     }
     return wait_for_body(wait);
 }
@@ -185,16 +183,27 @@ io::Task<base::Result<BodyPart>> Exchange::State::wait_for_body(io::Wait wait) {
     while (true) {
         const base::Status readable = co_await connection->socket.wait_readable(wait);
         if (!readable) co_return failed(readable.error());
-        const auto bytes = try_read();
-        if (!bytes) co_return std::unexpected{bytes.error()};
-        if (!*bytes && head_.framing == Framing::until_close) {
-            ended_ = true;
-            co_return BodyPart{.bytes = {}, .end = true};
-        }
-        if (!*bytes) co_return failed(base::ErrorCode::closed, "closed before the response body was complete");
-        const auto part = decode(**bytes);
+        const auto part = try_read_body();
         if (!part || part->end || !part->bytes.empty()) co_return part;
     }
+}
+
+base::Result<BodyPart> Exchange::State::try_read_body() {
+    assert(have_head_ && !ended_ && "read_head() first, and nothing behind the end");
+    free_memory(handed_out_);
+    if (!body_fault_.empty()) return failed(base::ErrorCode::protocol, body_fault_);
+    if (body_is_buffered()) {
+        handed_out_ = std::exchange(pending_, std::string{});
+        handed_out_.reserve(handed_out_.size() + ClientPool::State::padding_bytes);
+        return decode(handed_out_);
+    }
+    const auto bytes = try_read();
+    if (!bytes) return std::unexpected{bytes.error()};
+    if (*bytes) return decode(**bytes);
+    if (head_.framing != Framing::until_close)
+        return failed(base::ErrorCode::closed, "closed before the response body was complete");
+    ended_ = true;
+    return BodyPart{.bytes = {}, .end = true};
 }
 
 base::Result<BodyPart> Exchange::State::decode(std::span<char> bytes) {

@@ -27,6 +27,11 @@ struct Exchange::State {
     [[nodiscard]] io::Task<base::Status> send(std::span<const std::string_view> slices, io::Wait wait);
     [[nodiscard]] io::Task<base::Result<const ResponseHead*>> read_head(io::Wait wait);
     [[nodiscard]] io::Task<base::Result<BodyPart>> read_body(io::Wait wait);
+    [[nodiscard]] base::Result<BodyPart> try_read_body();
+    // Whether try_read_body() has something to tell without reading.
+    [[nodiscard]] bool body_is_buffered() const noexcept {
+        return !pending_.empty() || !body_fault_.empty() || head_.framing == Framing::none;
+    }
 
     std::shared_ptr<ClientPool::State> pool;
     std::unique_ptr<ClientConnection> connection;
