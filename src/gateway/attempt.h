@@ -26,8 +26,8 @@ struct AttemptPlan {
     const Replica* replica = nullptr;
     const Alias* alias = nullptr;
     std::string_view request_head;   // for the engine
-    const std::vector<std::string_view>* request_body = nullptr;
-    // What the head and the slices view: freed at the commit, nobody will send it again.
+    UpstreamBody* request_body = nullptr;
+    // What the head and the body's slices view: freed at the commit with the slices, nobody will send it again.
     std::string* head_storage = nullptr;
     std::string* body_storage = nullptr;
     bool hide_usage_event = false;
@@ -43,8 +43,8 @@ struct AttemptPlan {
 
 struct AttemptResult {
     model::AttemptOutcome outcome{};
-    BoxedRefusal refusal;    // why it failed
-    bool answered = false;           // the client got a response (or its beginning), or has gone
+    bool answered = false;  // the client got a response (or its beginning), or has gone
+    BoxedRefusal refusal;   // why it failed
 };
 
 class Attempt {
@@ -102,7 +102,9 @@ private:
                                            std::uint64_t bytes_received) const;
     [[nodiscard]] AttemptResult gone();
     [[nodiscard]] RelayPolicy relay_policy() const;
-    void response_fields(std::vector<http::Field>& fields, bool stream);
+    // `server_timing` outlives the fields.
+    void response_fields(std::vector<http::Field>& fields, std::string_view server_timing, bool stream) const;
+    [[nodiscard]] std::string server_timing() const;
 
     Services& services_;
     Settlement& settlement_;
@@ -111,7 +113,6 @@ private:
     const AttemptPlan& plan_;
     std::unique_ptr<StreamRelay> stream_;
     base::Instant began_{};
-    std::string server_timing_;
     std::uint64_t delivered_estimate_ = 0;
     bool framing_ended_ = false;  // the upstream body's last chunk was read
     bool concluded_ = false;  // the record's end is written: the answer is whole

@@ -27,20 +27,20 @@ Refusal engine_error_refusal(std::string_view error_event_data) {
 
 // How a stream ended: well, whatever comes behind its terminal; else as the last verdict says.
 AttemptResult ending_of(const StreamRelay& relay, RelayVerdict verdict) {
-    if (relay.complete()) return {.outcome = AttemptOutcome::ok, .refusal = nullptr, .answered = false};
+    if (relay.complete()) return {.outcome = AttemptOutcome::ok, .answered = false, .refusal = nullptr};
     if (verdict == RelayVerdict::failed)
         return {.outcome = AttemptOutcome::failed,
-                .refusal = boxed(engine_error_refusal(relay.engine_error())),
-                .answered = false};
+                .answered = false,
+                .refusal = boxed(engine_error_refusal(relay.engine_error()))};
     if (verdict == RelayVerdict::protocol)
         return {.outcome = AttemptOutcome::protocol,
+                .answered = false,
                 .refusal = boxed({.reason = Reason::upstream_protocol,
-                                  .message = "The engine sent an event that is not a JSON object."}),
-                .answered = false};
+                                  .message = "The engine sent an event that is not a JSON object."})};
     return {.outcome = AttemptOutcome::truncated,
+            .answered = false,
             .refusal = boxed(
-                {.reason = Reason::upstream_error, .message = "The engine ended the stream before it was complete."}),
-            .answered = false};
+                {.reason = Reason::upstream_error, .message = "The engine ended the stream before it was complete."})};
 }
 
 }  // namespace
@@ -48,10 +48,11 @@ AttemptResult ending_of(const StreamRelay& relay, RelayVerdict verdict) {
 io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const http::ResponseHead& head) {
     if (!is_event_stream(head))
         co_return AttemptResult{.outcome = AttemptOutcome::protocol,
+                                .answered = false,
                                 .refusal = boxed({.reason = Reason::upstream_protocol,
-                                                  .message = "The engine did not answer with a stream of events."}),
-                                .answered = false};
-    stream_ = std::make_unique<StreamRelay>(services_.reader, relay_policy());
+                                                  .message = "The engine did not answer with a stream of events."})};
+    exchange.release_head();
+    stream_ = std::make_unique<StreamRelay>(services_.relay_scratch, relay_policy());
     auto pumped = co_await pump(exchange, *stream_);
     auto ended = co_await end_stream(exchange, *stream_, std::move(pumped));
     co_return ended;
@@ -222,7 +223,7 @@ io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
     const auto ended = co_await sink_.end_stream({});
     if (!ended) co_return gone();
     settlement_.delivered();
-    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = nullptr, .answered = true};
+    co_return AttemptResult{.outcome = AttemptOutcome::ok, .answered = true, .refusal = nullptr};
 }
 
 // The response has begun: the failure becomes the stream's last event, and the connection closes behind it.
@@ -270,11 +271,13 @@ void Attempt::note_usage(const StreamRelay& relay) {
 }
 
 void Attempt::begin_response(int status, bool stream) {
+    const std::string timing = server_timing();
     std::vector<http::Field> fields;
-    response_fields(fields, stream);
+    response_fields(fields, timing, stream);
     sink_.begin_stream(status, fields);
     for (auto* const storage : {plan_.head_storage, plan_.body_storage})
         if (storage != nullptr) std::string{}.swap(*storage);
+    plan_.request_body->release();
 }
 
 }  // namespace weir::gateway

@@ -70,7 +70,7 @@ struct Request::Try {
 };
 
 io::Task<void> Request::dispatch(Settlement& settlement, const Selection& selection, const Inspected& inspected) {
-    AttemptResult last{.outcome = model::AttemptOutcome::failed, .refusal = nullptr, .answered = false};
+    AttemptResult last{.outcome = model::AttemptOutcome::failed, .answered = false, .refusal = nullptr};
     std::uint32_t budget = 1;
     for (std::uint32_t used = 0; used < budget; ++used) {
         const auto choice = choose(selection);
@@ -133,7 +133,7 @@ std::unique_ptr<Request::Try> Request::prepare(Settlement& settlement, const Sel
                   .replica = &replica,
                   .alias = &alias,
                   .request_head = {},
-                  .request_body = &made->request_body.slices(),
+                  .request_body = &made->request_body,
                   .head_storage = &made->request_head,
                   .body_storage = &body_,
                   .hide_usage_event = made->request_body.added_usage(),
@@ -159,7 +159,7 @@ std::unique_ptr<Attempt> Request::begin_attempt(Settlement& settlement, Try& att
                                             .request_id = engine_request_id,
                                             .span_id = span,
                                             .stream = plan.stream,
-                                            .body_bytes = total_bytes(*plan.request_body)},
+                                            .body_bytes = plan.request_body->bytes()},
                                            forwarded_);
     plan.request_head = attempted.request_head;
     settlement.record.attempts.push_back({.pool = plan.pool->config->name,

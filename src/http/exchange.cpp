@@ -24,6 +24,7 @@ Exchange::~Exchange() = default;
 bool Exchange::reused() const noexcept { return state_->connection->served > 0; }
 std::uint64_t Exchange::bytes_received() const noexcept { return state_->received_bytes; }
 void Exchange::spoil() noexcept { state_->reusable = false; }
+void Exchange::release_head() noexcept { state_->release_head(); }
 
 io::Task<base::Status> Exchange::send(std::span<const std::string_view> slices, io::Wait wait) {
     return state_->send(slices, wait);
@@ -169,6 +170,12 @@ base::Result<bool> Exchange::State::parse_head() {
     left_ = head_.content_length;
     have_head_ = true;
     return true;
+}
+
+// What the pool asks of the head later is not in its fields.
+void Exchange::State::release_head() noexcept {
+    head_.fields = {};
+    free_memory(head_bytes_);
 }
 
 io::Task<base::Result<BodyPart>> Exchange::State::read_body(io::Wait wait) {

@@ -32,6 +32,7 @@ struct Exchange::State {
     [[nodiscard]] bool body_is_buffered() const noexcept {
         return !pending_.empty() || !body_fault_.empty() || head_.framing == Framing::none;
     }
+    void release_head() noexcept;
 
     std::shared_ptr<ClientPool::State> pool;
     std::unique_ptr<ClientConnection> connection;
