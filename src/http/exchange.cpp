@@ -33,9 +33,7 @@ io::Task<base::Result<const ResponseHead*>> Exchange::read_head(io::Wait wait) {
 io::Task<base::Result<BodyPart>> Exchange::read_body(io::Wait wait) { return state_->read_body(wait); }
 bool Exchange::body_is_buffered() const noexcept { return state_->body_is_buffered(); }
 base::Result<BodyPart> Exchange::try_read_body() { return state_->try_read_body(); }
-io::ReadinessAwaiter Exchange::wait_readable(io::Wait wait) noexcept {
-    return state_->connection->socket.wait_readable(wait);
-}
+io::ReadinessAwaiter Exchange::wait_readable(io::Wait wait) noexcept { return state_->wait_readable(wait); }
 
 Exchange::State::State(std::shared_ptr<ClientPool::State> owner, std::unique_ptr<ClientConnection> taken) noexcept
     : pool{std::move(owner)}, connection{std::move(taken)} {}
@@ -193,6 +191,11 @@ io::Task<base::Result<BodyPart>> Exchange::State::wait_for_body(io::Wait wait) {
         const auto part = try_read_body();
         if (!part || part->end || !part->bytes.empty()) co_return part;
     }
+}
+
+io::ReadinessAwaiter Exchange::State::wait_readable(io::Wait wait) noexcept {
+    free_memory(handed_out_);
+    return connection->socket.wait_readable(wait);
 }
 
 base::Result<BodyPart> Exchange::State::try_read_body() {

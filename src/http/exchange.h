@@ -27,6 +27,7 @@ struct Exchange::State {
     [[nodiscard]] io::Task<base::Status> send(std::span<const std::string_view> slices, io::Wait wait);
     [[nodiscard]] io::Task<base::Result<const ResponseHead*>> read_head(io::Wait wait);
     [[nodiscard]] io::Task<base::Result<BodyPart>> read_body(io::Wait wait);
+    [[nodiscard]] io::ReadinessAwaiter wait_readable(io::Wait wait) noexcept;
     [[nodiscard]] base::Result<BodyPart> try_read_body();
     // Whether try_read_body() has something to tell without reading.
     [[nodiscard]] bool body_is_buffered() const noexcept {
