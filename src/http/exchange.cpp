@@ -53,7 +53,7 @@ std::unexpected<base::Error> Exchange::State::failed(base::ErrorCode code, std::
 
 // Nearly always the kernel takes everything at once.
 io::Task<base::Status> Exchange::State::send(std::span<const std::string_view> slices, io::Wait wait) {
-    Gather gather{{.slices = slices}};
+    Gather gather{{.slices = slices, .slice_bytes = total_bytes(slices)}};
     std::array<iovec, 64> window;
     if (gather.done() || have_head_) return io::Task<base::Status>::ended();
     const auto filled = gather.fill(window);
@@ -62,8 +62,8 @@ io::Task<base::Status> Exchange::State::send(std::span<const std::string_view> s
         to_head_request_ = first.starts_with("HEAD ");
     }
     const auto count = connection->socket.try_writev(filled);
-    if (count && !count->would_block && filled.size() < window.size()) return io::Task<base::Status>::ended();
     if (count) gather.advance(count->bytes);
+    if (gather.done()) return io::Task<base::Status>::ended();
     return go_on_sending(gather, wait);
 }
 
@@ -218,32 +218,32 @@ base::Result<BodyPart> Exchange::State::try_read_body() {
 
 base::Result<BodyPart> Exchange::State::decode(std::span<char> bytes) {
     switch (head_.framing) {
-        case Framing::none: return end_of_body(bytes, 0, 0);
+        case Framing::none: return end_of_body(bytes.first(0), bytes.size());
         case Framing::until_close: return BodyPart{.bytes = {bytes.data(), bytes.size()}};
         case Framing::length: {
-            const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
-            left_ -= taken;
-            if (left_ > 0) return BodyPart{.bytes = {bytes.data(), taken}};
-            return end_of_body(bytes, taken, taken);
+            const auto taken = bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size())));
+            left_ -= taken.size();
+            if (left_ == 0) return end_of_body(taken, bytes.size() - taken.size());
+            return BodyPart{.bytes = {taken.data(), taken.size()}};
         }
         case Framing::chunked: {
             const auto decoded = chunks_.decode(bytes);
             if (!decoded.fault.empty()) {
-                if (decoded.payload == 0) return failed(base::ErrorCode::protocol, decoded.fault);
+                if (decoded.payload.empty()) return failed(base::ErrorCode::protocol, decoded.fault);
                 body_fault_ = decoded.fault;
             }
-            if (!decoded.end) return BodyPart{.bytes = {bytes.data(), decoded.payload}};
-            return end_of_body(bytes, decoded.consumed, decoded.payload);
+            if (decoded.end) return end_of_body(decoded.payload, bytes.size() - decoded.consumed);
+            return BodyPart{.bytes = {decoded.payload.data(), decoded.payload.size()}};
         }
     }
     return failed(base::ErrorCode::internal, "unknown framing");
 }
 
 // Whatever follows a response was not asked for, and would be taken for the next one.
-BodyPart Exchange::State::end_of_body(std::span<char> bytes, std::size_t used, std::size_t payload) noexcept {
+BodyPart Exchange::State::end_of_body(std::span<const char> payload, std::size_t bytes_behind) noexcept {
     ended_ = true;
-    if (used < bytes.size()) reusable = false;
-    return {.bytes = {bytes.data(), payload}, .end = true};
+    if (bytes_behind > 0) reusable = false;
+    return {.bytes = {payload.data(), payload.size()}, .end = true};
 }
 
 base::Result<std::optional<std::span<char>>> Exchange::State::try_read() {

@@ -52,7 +52,7 @@ private:
     [[nodiscard]] base::Result<bool> take_head();
     [[nodiscard]] base::Result<bool> parse_head();
     [[nodiscard]] base::Result<BodyPart> decode(std::span<char> bytes);
-    [[nodiscard]] BodyPart end_of_body(std::span<char> bytes, std::size_t used, std::size_t payload) noexcept;
+    [[nodiscard]] BodyPart end_of_body(std::span<const char> payload, std::size_t bytes_behind) noexcept;
     // Passes the error on; the connection will be closed.
     [[nodiscard]] std::unexpected<base::Error> failed(base::ErrorCode code, std::string_view message);
     [[nodiscard]] std::unexpected<base::Error> failed(const base::Error& error);
