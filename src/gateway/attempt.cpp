@@ -43,6 +43,7 @@ io::Task<AttemptResult> Attempt::run() {
     if (!opened) co_return result;
     const auto* const head = co_await exchange_heads(*opened, result);
     if (head != nullptr) result = co_await relay(*opened, *head);
+    if (stream_) result = co_await end_stream(*opened, *stream_, std::move(result));
     co_return finished(*opened, std::move(result));
 }
 
@@ -71,9 +72,10 @@ AttemptResult Attempt::finished(http::Exchange& exchange, AttemptResult result) 
 // Sends the request and reads the answer's head; nullptr = `failure` says why not.
 io::Task<const http::ResponseHead*> Attempt::exchange_heads(http::Exchange& exchange, AttemptResult& failure) {
     std::vector<std::string_view> slices;
-    const auto& body = plan_.request_body->slices();
+    const Unsent& unsent = **plan_.unsent;
+    const auto& body = unsent.upstream_body->slices();
     slices.reserve(body.size() + 1);
-    slices.push_back(plan_.request_head);
+    slices.push_back(unsent.head);
     slices.insert(slices.end(), body.begin(), body.end());
     // A stream must bring its first token in time; a whole answer is bounded by the request's deadline alone.
     const Limit limit = plan_.stream
@@ -173,7 +175,7 @@ void Attempt::response_fields(std::vector<http::Field>& fields, std::string_view
     if (!plan_.debug) return;
     fields.push_back({"x-weir-pool", plan_.pool->config->name});
     fields.push_back({"x-weir-replica", plan_.replica->url});
-    fields.push_back({"x-weir-decision", plan_.decision});
+    fields.push_back({"x-weir-decision", (*plan_.unsent)->decision});
 }
 
 }  // namespace weir::gateway

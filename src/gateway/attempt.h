@@ -8,7 +8,7 @@
 #include "gateway/services.h"
 #include "gateway/settlement.h"
 #include "gateway/stream_relay.h"
-#include "gateway/upstream_body.h"
+#include "gateway/unsent.h"
 #include "http/server.h"
 #include "io/task.h"
 
@@ -25,11 +25,7 @@ struct AttemptPlan {
     const Pool* pool = nullptr;
     const Replica* replica = nullptr;
     const Alias* alias = nullptr;
-    std::string_view request_head;   // for the engine
-    UpstreamBody* request_body = nullptr;
-    // What the head and the body's slices view: freed at the commit with the slices, nobody will send it again.
-    std::string* head_storage = nullptr;
-    std::string* body_storage = nullptr;
+    std::unique_ptr<Unsent>* unsent = nullptr;  // freed at the commit
     bool hide_usage_event = false;
     std::uint64_t choices = 1;       // asked for
     bool stream = false;
@@ -38,7 +34,6 @@ struct AttemptPlan {
     base::Instant total_deadline{};  // of the whole request
     std::string_view request_id;
     std::size_t response_limit_bytes = 0;
-    std::string_view decision;       // for x-weir-decision
 };
 
 struct AttemptResult {
@@ -111,7 +106,7 @@ private:
     http::RequestSource& source_;
     http::ResponseSink& sink_;
     const AttemptPlan& plan_;
-    std::unique_ptr<StreamRelay> stream_;
+    std::optional<StreamRelay> stream_;
     base::Instant began_{};
     std::uint64_t delivered_estimate_ = 0;
     bool framing_ended_ = false;  // the upstream body's last chunk was read

@@ -45,17 +45,17 @@ AttemptResult ending_of(const StreamRelay& relay, RelayVerdict verdict) {
 
 }  // namespace
 
+// No task of its own: what follows the pump is in run(), so that while a stream waits there is one frame less.
 io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const http::ResponseHead& head) {
     if (!is_event_stream(head))
-        co_return AttemptResult{.outcome = AttemptOutcome::protocol,
-                                .answered = false,
-                                .refusal = boxed({.reason = Reason::upstream_protocol,
-                                                  .message = "The engine did not answer with a stream of events."})};
+        return io::Task<AttemptResult>::ended(
+            {.outcome = AttemptOutcome::protocol,
+             .answered = false,
+             .refusal = boxed({.reason = Reason::upstream_protocol,
+                               .message = "The engine did not answer with a stream of events."})});
     exchange.release_head();
-    stream_ = std::make_unique<StreamRelay>(services_.relay_scratch, relay_policy());
-    auto pumped = co_await pump(exchange, *stream_);
-    auto ended = co_await end_stream(exchange, *stream_, std::move(pumped));
-    co_return ended;
+    stream_.emplace(services_.relay_scratch, relay_policy());
+    return pump(exchange, *stream_);
 }
 
 io::Task<AttemptResult> Attempt::end_stream(http::Exchange& exchange, StreamRelay& relay, AttemptResult pumped) {
@@ -275,9 +275,7 @@ void Attempt::begin_response(int status, bool stream) {
     std::vector<http::Field> fields;
     response_fields(fields, timing, stream);
     sink_.begin_stream(status, fields);
-    for (auto* const storage : {plan_.head_storage, plan_.body_storage})
-        if (storage != nullptr) std::string{}.swap(*storage);
-    plan_.request_body->release();
+    plan_.unsent->reset();
 }
 
 }  // namespace weir::gateway

@@ -32,11 +32,6 @@ UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, st
     splice(body, edits, 0, slices_);
 }
 
-void UpstreamBody::release() noexcept {
-    std::vector<std::string_view>{}.swap(slices_);
-    std::string{}.swap(model_and_options_);
-}
-
 std::size_t UpstreamBody::bytes() const noexcept { return total_bytes(slices_); }
 
 }  // namespace weir::gateway

@@ -22,8 +22,6 @@ public:
 
     [[nodiscard]] const std::vector<std::string_view>& slices() const noexcept { return slices_; }
     [[nodiscard]] std::size_t bytes() const noexcept;
-    // Frees the slices: nobody will send them again.
-    void release() noexcept;
     // True when Weir set the option, so the usage event is not for the client.
     [[nodiscard]] bool added_usage() const noexcept { return added_usage_; }
 
