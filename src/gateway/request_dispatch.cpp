@@ -78,16 +78,7 @@ struct Request::Try {
 io::Task<void> Request::dispatch() {
     AttemptResult last{.outcome = model::AttemptOutcome::failed, .answered = false, .refusal = nullptr};
     const PromptShape prompt = shape_of(settlement_->record, unsent_->inspected);
-    std::uint32_t budget = 1;
-    for (std::uint32_t used = 0; used < budget; ++used) {
-        const auto choice = choose();
-        if (!choice) {
-            if (attempts_ == 0) last.refusal = boxed(no_replica_left(*unsent_->selection.alias));
-            break;
-        }
-        const auto& pool = snapshot_->pools[choice->pool];
-        budget = std::max(budget, pool.config->retries.attempts);
-        const auto attempted = prepare(*choice);
+    while (const auto attempted = next_try()) {
         bool again = true;  // a reused connection that died costs nothing: once more, on a fresh one
         while (again) {
             auto attempt = begin_attempt(*attempted).run();
@@ -96,14 +87,29 @@ io::Task<void> Request::dispatch() {
             again = last.outcome == model::AttemptOutcome::stale_connection && !attempted->plan.fresh_connection;
             attempted->plan.fresh_connection = true;
         }
-        if (last.outcome == model::AttemptOutcome::ok) learn_prompt(settlement_->record, prompt, *pool.prompts);
+        if (last.outcome == model::AttemptOutcome::ok)
+            learn_prompt(settlement_->record, prompt, *attempted->plan.pool->prompts);
         if (last.outcome == model::AttemptOutcome::client_closed)
             co_return settlement_->client_closed(sink_.begun() ? 200 : 0);
         if (last.answered) co_return;
         if (!another_may_help(last)) break;
     }
+    auto refusing = refuse_unanswered(std::move(last));
+    co_await std::move(refusing);
+}
+
+io::Task<void> Request::refuse_unanswered(AttemptResult last) {
+    if (attempts_ == 0) return refuse(boxed(no_replica_left(*unsent_->selection.alias)));
     const bool rejected = last.outcome == model::AttemptOutcome::rejected;
-    co_await refuse(std::move(last.refusal), rejected || attempts_ == 0 ? Outcome::refused : Outcome::upstream_failed);
+    return refuse(std::move(last.refusal), rejected ? Outcome::refused : Outcome::upstream_failed);
+}
+
+std::unique_ptr<Request::Try> Request::next_try() {
+    if (unsent_->tried.size() >= unsent_->most_tries) return nullptr;
+    const auto choice = choose();
+    if (!choice) return nullptr;
+    unsent_->most_tries = std::max(unsent_->most_tries, snapshot_->pools[choice->pool].config->retries.attempts);
+    return prepare(*choice);
 }
 
 void Request::note_choice(const AliasMember& member, const routing::Choice& choice) {

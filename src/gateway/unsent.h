@@ -9,6 +9,7 @@
 #include "gateway/upstream_head.h"
 #include "routing/replica_slot.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct Unsent {
     Inspected inspected;
     Selection selection;
     std::vector<const routing::ReplicaSlot*> tried;
+    std::uint32_t most_tries = 1;  // the largest budget of a pool that was tried
     // For the replica that was chosen last. They view what stands above.
     std::string head;
     std::optional<UpstreamBody> upstream_body;
