@@ -80,6 +80,7 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
             co_return relay.complete() ? ending_of(relay, RelayVerdict::complete)
                                        : failure_of({ErrorCode::timeout, ""}, limit, "waiting for its next event", 1);
         if (!exchange.body_is_buffered()) {
+            relay.drop_slices();
             const base::Status readable = co_await exchange.wait_readable(wait_until(limit));
             if (!readable) co_return interrupted(exchange, relay, readable.error(), limit);
         }

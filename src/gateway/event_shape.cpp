@@ -35,14 +35,13 @@ std::optional<std::size_t> plain_string_bytes(std::string_view text, std::size_t
 
 void EventShape::learn(std::string_view event, StringSpan varying) {
     assert(varying.begin < varying.end && varying.end < event.size());
-    event_.assign(event);
+    event_.assign(event.size() > longest_event ? "" : event);
     varying_ = varying;
-    known_ = true;
 }
 
 std::optional<std::size_t> EventShape::match(std::string_view bytes) const {
     const std::size_t after = event_.size() - varying_.end;
-    if (!known_ || bytes.size() < varying_.begin + after) return std::nullopt;
+    if (event_.empty() || bytes.size() < varying_.begin + after) return std::nullopt;
     if (std::memcmp(bytes.data(), event_.data(), varying_.begin) != 0) return std::nullopt;
     const auto string_bytes = plain_string_bytes(bytes, varying_.begin);
     if (!string_bytes || *string_bytes == 0) return std::nullopt;

@@ -24,7 +24,10 @@ struct StringSpan {
 
 class EventShape {
 public:
-    // `varying` lies within `event` and is not empty.
+    // Each stream keeps the event it has learnt. Longer ones are rare, and dear to relay in any case.
+    static constexpr std::size_t longest_event = 4096;
+
+    // `varying` lies within `event` and is not empty. Behind an event that is too long nothing is known.
     void learn(std::string_view event, StringSpan varying);
     // How long the string is in the event with which `bytes` begin, when that has the learnt shape; never 0.
     [[nodiscard]] std::optional<std::size_t> match(std::string_view bytes) const;
@@ -37,7 +40,6 @@ public:
 private:
     std::string event_;
     StringSpan varying_;
-    bool known_ = false;
 };
 
 }  // namespace weir::gateway

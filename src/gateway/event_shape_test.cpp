@@ -56,6 +56,16 @@ TEST(EventShapeTest, matches_nothing_before_it_has_learnt) {
     EXPECT_EQ(shape.event_bytes(3), 5U);
 }
 
+TEST(EventShapeTest, learns_no_event_that_is_long) {
+    EventShape shape;
+    const std::string longest = '"' + std::string(EventShape::longest_event - 2, 'a') + '"';
+    shape.learn(longest, {1, longest.size() - 1});
+    EXPECT_EQ(shape.match(longest), longest.size() - 2);
+    shape.learn(longest + " ", {1, 2});
+    EXPECT_EQ(shape.match(longest + " "), std::nullopt);
+    EXPECT_EQ(shape.match(longest), std::nullopt) << "nor is the one before known any more";
+}
+
 TEST(EventShapeTest, every_byte_that_is_not_plain_is_seen_at_every_place) {
     for (std::size_t at = 0; at < 40; ++at)
         for (int byte = 0; byte < 256; ++byte) {

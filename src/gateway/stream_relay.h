@@ -57,6 +57,8 @@ public:
     // What goes to the client now; views live until the next feed() or end() of any stream of the worker, so not beyond
     // the caller's next suspension.
     [[nodiscard]] const std::vector<std::string_view>& slices() const noexcept { return scratch_.slices; }
+    // Frees what slices() view: the stream is going to wait.
+    void drop_slices() noexcept { scanner_.drop_taken(); }
     [[nodiscard]] bool committed() const noexcept { return committed_; }
     [[nodiscard]] bool complete() const noexcept;
     // [DONE] was seen: nothing more can come.

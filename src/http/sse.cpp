@@ -36,8 +36,13 @@ std::size_t find_line_end(std::string_view bytes, std::size_t from) noexcept {
 
 EventScanner::EventScanner(std::size_t max_tail_bytes) : max_tail_bytes_{max_tail_bytes} {}
 
+void EventScanner::drop_taken() noexcept {
+    if (!tail_is_event_) free_memory(completed_);
+    free_memory(joined_);
+}
+
 base::Status EventScanner::feed(std::string_view bytes) {
-    free_memory(completed_);
+    drop_taken();
     bytes_ = bytes;
     position_ = 0;
     if (tail_.empty()) return {};

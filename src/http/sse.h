@@ -40,7 +40,10 @@ public:
     void skip(std::size_t event_bytes) noexcept;
     // The rest at the end of the stream, if it has any: an event that lacks its blank line.
     [[nodiscard]] std::optional<Event> finish();
-    [[nodiscard]] std::size_t held_bytes() const noexcept { return tail_.size(); }
+    // Frees what the views of events are of, when that is the scanner's own memory. For a caller that waits: without it
+    // this happens in the next feed().
+    void drop_taken() noexcept;
+    [[nodiscard]] std::size_t held_bytes() const noexcept { return tail_.size() + completed_.size() + joined_.size(); }
 
 private:
     // One event from `from` on, as far as it is there.

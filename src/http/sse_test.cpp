@@ -51,6 +51,7 @@ std::vector<Seen> scan(const std::vector<std::string>& pieces) {
         std::fill(buffer.begin(), buffer.end(), '#');
     }
     if (const auto rest = scanner.finish()) events.push_back(copy(*rest));
+    scanner.drop_taken();
     EXPECT_EQ(scanner.held_bytes(), 0U);
     return events;
 }
@@ -252,6 +253,9 @@ TEST(EventScanner, LeavesSixtyFourReadableBytesBehindDataThatItOwns) {
                                 *(event->data.data() + event->data.size() + at));
     }
     EXPECT_EQ(event->data, "a\nb");
+    EXPECT_GE(scanner.held_bytes(), event->raw.size());
+    scanner.drop_taken();
+    EXPECT_EQ(scanner.held_bytes(), 0U) << "what was taken is not kept while its reader waits";
 }
 
 }  // namespace
