@@ -33,7 +33,7 @@ Parsed parse(std::string_view bytes) {
         const auto decoded = http::ChunkDecoder{}.decode(parsed.body);
         EXPECT_TRUE(decoded.end) << decoded.fault;
         EXPECT_EQ(decoded.consumed, parsed.body.size());
-        parsed.body.resize(decoded.payload);
+        parsed.body = std::string{decoded.payload.begin(), decoded.payload.end()};
     } else {
         EXPECT_EQ(parsed.body.size(), parsed.head.content_length);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <expected>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,19 +28,31 @@ enum class ErrorCode {
 
 [[nodiscard]] std::string_view to_string(ErrorCode code) noexcept;
 
+// Small, because every coroutine that waits has room for a few: the message lies elsewhere, and errors are rare.
 class Error {
 public:
-    Error(ErrorCode code, std::string message) : code_{code}, message_{std::move(message)} {}
+    Error(ErrorCode code, std::string message)
+        : message_{message.empty() ? nullptr : std::make_unique<std::string>(std::move(message))}, code_{code} {}
+    Error(const Error& other) : Error{other.code_, other.message()} {}
+    Error(Error&&) noexcept = default;
+    Error& operator=(const Error& other) { return *this = Error{other}; }
+    Error& operator=(Error&&) noexcept = default;
+    ~Error() = default;
+
     [[nodiscard]] ErrorCode code() const noexcept { return code_; }
-    [[nodiscard]] const std::string& message() const noexcept { return message_; }
+    [[nodiscard]] const std::string& message() const noexcept {
+        static const std::string none;
+        return message_ ? *message_ : none;
+    }
     [[nodiscard]] Error within(std::string_view where) && {
-        message_.insert(0, ": ").insert(0, where);
+        if (!message_) message_ = std::make_unique<std::string>();
+        message_->insert(0, ": ").insert(0, where);
         return std::move(*this);
     }
 
 private:
+    std::unique_ptr<std::string> message_;
     ErrorCode code_;
-    std::string message_;
 };
 
 template <class T>

@@ -26,6 +26,7 @@ struct Usage {
 
     void update(const Usage& newer) noexcept;
     [[nodiscard]] bool known() const noexcept { return completion_tokens.has_value() || prompt_tokens.has_value(); }
+    [[nodiscard]] bool any() const noexcept { return known() || cached_tokens || reasoning_tokens; }
 };
 
 // Speculation statistics of one request, from llama.cpp `timings` or vLLM `metrics.speculative_decoding`.

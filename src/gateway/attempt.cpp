@@ -43,6 +43,7 @@ io::Task<AttemptResult> Attempt::run() {
     if (!opened) co_return result;
     const auto* const head = co_await exchange_heads(*opened, result);
     if (head != nullptr) result = co_await relay(*opened, *head);
+    if (stream_) result = co_await end_stream(*opened, *stream_, std::move(result));
     co_return finished(*opened, std::move(result));
 }
 
@@ -71,9 +72,11 @@ AttemptResult Attempt::finished(http::Exchange& exchange, AttemptResult result) 
 // Sends the request and reads the answer's head; nullptr = `failure` says why not.
 io::Task<const http::ResponseHead*> Attempt::exchange_heads(http::Exchange& exchange, AttemptResult& failure) {
     std::vector<std::string_view> slices;
-    slices.reserve(plan_.request_body->size() + 1);
-    slices.push_back(plan_.request_head);
-    slices.insert(slices.end(), plan_.request_body->begin(), plan_.request_body->end());
+    const Unsent& unsent = **plan_.unsent;
+    const auto& body = unsent.upstream_body->slices();
+    slices.reserve(body.size() + 1);
+    slices.push_back(unsent.head);
+    slices.insert(slices.end(), body.begin(), body.end());
     // A stream must bring its first token in time; a whole answer is bounded by the request's deadline alone.
     const Limit limit = plan_.stream
                             ? sooner(plan_.pool->config->timeouts.first_token, Reason::upstream_timeout_first_token)
@@ -100,15 +103,15 @@ io::Task<AttemptResult> Attempt::relay(http::Exchange& exchange, const http::Res
     if (head.status == 200 && coding && !http::equals_ignoring_case(*coding, "identity"))
         return io::Task<AttemptResult>::ended(
             {.outcome = AttemptOutcome::protocol,
+             .answered = false,
              .refusal = boxed({.reason = Reason::upstream_protocol,
-                               .message = "The engine compressed its answer, which it was not allowed to."}),
-             .answered = false});
+                               .message = "The engine compressed its answer, which it was not allowed to."})});
     if (head.status != 200) return relay_refusal(exchange, head);
     return plan_.stream ? relay_stream(exchange, head) : relay_whole(exchange, head);
 }
 
 AttemptResult Attempt::gone() {
-    return {.outcome = AttemptOutcome::client_closed, .refusal = nullptr, .answered = true};
+    return {.outcome = AttemptOutcome::client_closed, .answered = true, .refusal = nullptr};
 }
 
 AttemptResult Attempt::failure_of(const base::Error& error, const Limit& limit, std::string_view doing,
@@ -117,7 +120,7 @@ AttemptResult Attempt::failure_of(const base::Error& error, const Limit& limit, 
     Refusal refusal{.reason = Reason::upstream_error, .message = ""};
     switch (error.code()) {
         case ErrorCode::cancelled:
-            return {.outcome = AttemptOutcome::client_closed, .refusal = nullptr, .answered = true};
+            return {.outcome = AttemptOutcome::client_closed, .answered = true, .refusal = nullptr};
         case ErrorCode::timeout:
             result.outcome = AttemptOutcome::timeout;
             refusal.reason = limit.reason;
@@ -154,8 +157,11 @@ bool Attempt::counts_what_is_delivered() const noexcept {
     return plan_.choices <= 1 || plan_.pool->adapter->usage_counts_all_choices;
 }
 
-void Attempt::response_fields(std::vector<http::Field>& fields, bool stream) {
-    server_timing_ = telemetry::server_timing(telemetry::split_time(settlement_.moments, base::monotonic_now()));
+std::string Attempt::server_timing() const {
+    return telemetry::server_timing(telemetry::split_time(settlement_.moments, base::monotonic_now()));
+}
+
+void Attempt::response_fields(std::vector<http::Field>& fields, std::string_view server_timing, bool stream) const {
     fields.reserve(8);
     if (stream) {
         fields.push_back({"content-type", "text/event-stream; charset=utf-8"});
@@ -165,11 +171,11 @@ void Attempt::response_fields(std::vector<http::Field>& fields, bool stream) {
         fields.push_back({"content-type", "application/json"});
     }
     fields.push_back({"x-request-id", plan_.request_id});
-    fields.push_back({"server-timing", server_timing_});
+    fields.push_back({"server-timing", server_timing});
     if (!plan_.debug) return;
     fields.push_back({"x-weir-pool", plan_.pool->config->name});
     fields.push_back({"x-weir-replica", plan_.replica->url});
-    fields.push_back({"x-weir-decision", plan_.decision});
+    fields.push_back({"x-weir-decision", (*plan_.unsent)->decision});
 }
 
 }  // namespace weir::gateway

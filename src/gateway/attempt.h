@@ -8,7 +8,7 @@
 #include "gateway/services.h"
 #include "gateway/settlement.h"
 #include "gateway/stream_relay.h"
-#include "gateway/upstream_body.h"
+#include "gateway/unsent.h"
 #include "http/server.h"
 #include "io/task.h"
 
@@ -25,11 +25,7 @@ struct AttemptPlan {
     const Pool* pool = nullptr;
     const Replica* replica = nullptr;
     const Alias* alias = nullptr;
-    std::string_view request_head;   // for the engine
-    const std::vector<std::string_view>* request_body = nullptr;
-    // What the head and the slices view: freed at the commit, nobody will send it again.
-    std::string* head_storage = nullptr;
-    std::string* body_storage = nullptr;
+    std::unique_ptr<Unsent>* unsent = nullptr;  // freed at the commit
     bool hide_usage_event = false;
     std::uint64_t choices = 1;       // asked for
     bool stream = false;
@@ -38,13 +34,12 @@ struct AttemptPlan {
     base::Instant total_deadline{};  // of the whole request
     std::string_view request_id;
     std::size_t response_limit_bytes = 0;
-    std::string_view decision;       // for x-weir-decision
 };
 
 struct AttemptResult {
     model::AttemptOutcome outcome{};
-    BoxedRefusal refusal;    // why it failed
-    bool answered = false;           // the client got a response (or its beginning), or has gone
+    bool answered = false;  // the client got a response (or its beginning), or has gone
+    BoxedRefusal refusal;   // why it failed
 };
 
 class Attempt {
@@ -70,6 +65,9 @@ private:
     [[nodiscard]] AttemptResult finished(http::Exchange& exchange, AttemptResult result);
     io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
+    [[nodiscard]] base::Result<RelayVerdict> feed(http::Exchange& exchange, StreamRelay& relay);
+    [[nodiscard]] AttemptResult interrupted(http::Exchange& exchange, const StreamRelay& relay,
+                                            const base::Error& error, const Limit& limit);
     io::Task<AttemptResult> end_stream(http::Exchange& exchange, StreamRelay& relay, AttemptResult pumped);
     io::Task<void> drain_framing(http::Exchange& exchange);
     // `last` = what the relay has now completes the stream: the record's end goes first.
@@ -99,16 +97,17 @@ private:
                                            std::uint64_t bytes_received) const;
     [[nodiscard]] AttemptResult gone();
     [[nodiscard]] RelayPolicy relay_policy() const;
-    void response_fields(std::vector<http::Field>& fields, bool stream);
+    // `server_timing` outlives the fields.
+    void response_fields(std::vector<http::Field>& fields, std::string_view server_timing, bool stream) const;
+    [[nodiscard]] std::string server_timing() const;
 
     Services& services_;
     Settlement& settlement_;
     http::RequestSource& source_;
     http::ResponseSink& sink_;
     const AttemptPlan& plan_;
-    std::unique_ptr<StreamRelay> stream_;
+    std::optional<StreamRelay> stream_;
     base::Instant began_{};
-    std::string server_timing_;
     std::uint64_t delivered_estimate_ = 0;
     bool framing_ended_ = false;  // the upstream body's last chunk was read
     bool concluded_ = false;  // the record's end is written: the answer is whole

@@ -27,34 +27,35 @@ Refusal engine_error_refusal(std::string_view error_event_data) {
 
 // How a stream ended: well, whatever comes behind its terminal; else as the last verdict says.
 AttemptResult ending_of(const StreamRelay& relay, RelayVerdict verdict) {
-    if (relay.complete()) return {.outcome = AttemptOutcome::ok, .refusal = nullptr, .answered = false};
+    if (relay.complete()) return {.outcome = AttemptOutcome::ok, .answered = false, .refusal = nullptr};
     if (verdict == RelayVerdict::failed)
         return {.outcome = AttemptOutcome::failed,
-                .refusal = boxed(engine_error_refusal(relay.engine_error())),
-                .answered = false};
+                .answered = false,
+                .refusal = boxed(engine_error_refusal(relay.engine_error()))};
     if (verdict == RelayVerdict::protocol)
         return {.outcome = AttemptOutcome::protocol,
+                .answered = false,
                 .refusal = boxed({.reason = Reason::upstream_protocol,
-                                  .message = "The engine sent an event that is not a JSON object."}),
-                .answered = false};
+                                  .message = "The engine sent an event that is not a JSON object."})};
     return {.outcome = AttemptOutcome::truncated,
+            .answered = false,
             .refusal = boxed(
-                {.reason = Reason::upstream_error, .message = "The engine ended the stream before it was complete."}),
-            .answered = false};
+                {.reason = Reason::upstream_error, .message = "The engine ended the stream before it was complete."})};
 }
 
 }  // namespace
 
+// No task of its own: what follows the pump is in run(), so that while a stream waits there is one frame less.
 io::Task<AttemptResult> Attempt::relay_stream(http::Exchange& exchange, const http::ResponseHead& head) {
     if (!is_event_stream(head))
-        co_return AttemptResult{.outcome = AttemptOutcome::protocol,
-                                .refusal = boxed({.reason = Reason::upstream_protocol,
-                                                  .message = "The engine did not answer with a stream of events."}),
-                                .answered = false};
-    stream_ = std::make_unique<StreamRelay>(services_.reader, relay_policy());
-    auto pumped = co_await pump(exchange, *stream_);
-    auto ended = co_await end_stream(exchange, *stream_, std::move(pumped));
-    co_return ended;
+        return io::Task<AttemptResult>::ended(
+            {.outcome = AttemptOutcome::protocol,
+             .answered = false,
+             .refusal = boxed({.reason = Reason::upstream_protocol,
+                               .message = "The engine did not answer with a stream of events."})});
+    exchange.release_head();
+    stream_.emplace(services_.relay_scratch, relay_policy());
+    return pump(exchange, *stream_);
 }
 
 io::Task<AttemptResult> Attempt::end_stream(http::Exchange& exchange, StreamRelay& relay, AttemptResult pumped) {
@@ -78,21 +79,16 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
         if (services_.reactor.now() >= limit.at)
             co_return relay.complete() ? ending_of(relay, RelayVerdict::complete)
                                        : failure_of({ErrorCode::timeout, ""}, limit, "waiting for its next event", 1);
-        const auto part = co_await exchange.read_body(wait_until(limit));
-        if (!part) {
-            if (relay.complete() && part.error().code() != ErrorCode::cancelled) {
-                exchange.spoil();
-                co_return ending_of(relay, RelayVerdict::complete);
-            }
-            auto failure = failure_of(part.error(), limit, "waiting for its next event", 1);
-            if (failure.outcome == AttemptOutcome::reset) failure.outcome = AttemptOutcome::truncated;
-            co_return failure;
+        if (!exchange.body_is_buffered()) {
+            relay.drop_slices();
+            const base::Status readable = co_await exchange.wait_readable(wait_until(limit));
+            if (!readable) co_return interrupted(exchange, relay, readable.error(), limit);
         }
-        const bool end = part->end;
-        framing_ended_ = end;
-        auto verdict = relay.feed(part->bytes);
-        if (relay.fed_output() && !settlement_.moments.upstream_first)
-            settlement_.moments.upstream_first = services_.reactor.now();
+        RelayVerdict verdict{};
+        if (const auto fed = feed(exchange, relay))
+            verdict = *fed;
+        else
+            co_return interrupted(exchange, relay, fed.error(), limit);
         const auto sent = co_await forward(relay, relay.done());
         if (!sent) co_return gone();
         if (relay.progressed() && relay.committed()) limit = sooner(timeouts.idle, Reason::upstream_timeout_idle);
@@ -101,13 +97,36 @@ io::Task<AttemptResult> Attempt::pump(http::Exchange& exchange, StreamRelay& rel
             co_return ending_of(relay, verdict);
         }
         // Nothing of the protocol comes behind its [DONE]: the client is not kept waiting for the framing.
-        if (!end && relay.done()) co_return ending_of(relay, verdict);
-        if (!end) continue;
+        if (!framing_ended_ && relay.done()) co_return ending_of(relay, verdict);
+        if (!framing_ended_) continue;
         verdict = relay.end();
         const auto flushed = co_await forward(relay, relay.complete() && !concluded_);
         if (!flushed) co_return gone();
         co_return ending_of(relay, verdict);
     }
+}
+
+// What has come goes through the relay.
+base::Result<RelayVerdict> Attempt::feed(http::Exchange& exchange, StreamRelay& relay) {
+    const auto part = exchange.try_read_body();
+    if (!part) return std::unexpected{part.error()};
+    framing_ended_ = part->end;
+    const auto verdict = relay.feed(part->bytes);
+    if (relay.fed_output() && !settlement_.moments.upstream_first)
+        settlement_.moments.upstream_first = services_.reactor.now();
+    return verdict;
+}
+
+// The upstream's body cannot be read on.
+AttemptResult Attempt::interrupted(http::Exchange& exchange, const StreamRelay& relay, const base::Error& error,
+                                   const Limit& limit) {
+    if (relay.complete() && error.code() != ErrorCode::cancelled) {
+        exchange.spoil();
+        return ending_of(relay, RelayVerdict::complete);
+    }
+    auto failure = failure_of(error, limit, "waiting for its next event", 1);
+    if (failure.outcome == AttemptOutcome::reset) failure.outcome = AttemptOutcome::truncated;
+    return failure;
 }
 
 // Engines send the last chunk in a packet of its own; a connection that gets it in time can be used again.
@@ -205,7 +224,7 @@ io::Task<AttemptResult> Attempt::finish_stream(StreamRelay& relay) {
     const auto ended = co_await sink_.end_stream({});
     if (!ended) co_return gone();
     settlement_.delivered();
-    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = nullptr, .answered = true};
+    co_return AttemptResult{.outcome = AttemptOutcome::ok, .answered = true, .refusal = nullptr};
 }
 
 // The response has begun: the failure becomes the stream's last event, and the connection closes behind it.
@@ -253,11 +272,11 @@ void Attempt::note_usage(const StreamRelay& relay) {
 }
 
 void Attempt::begin_response(int status, bool stream) {
+    const std::string timing = server_timing();
     std::vector<http::Field> fields;
-    response_fields(fields, stream);
+    response_fields(fields, timing, stream);
     sink_.begin_stream(status, fields);
-    for (auto* const storage : {plan_.head_storage, plan_.body_storage})
-        if (storage != nullptr) std::string{}.swap(*storage);
+    plan_.unsent->reset();
 }
 
 }  // namespace weir::gateway

@@ -38,7 +38,7 @@ std::optional<std::uint64_t> estimated_tokens(const Answer& answer) {
 }
 
 AttemptResult refused(AttemptOutcome outcome, Refusal refusal) {
-    return {.outcome = outcome, .refusal = boxed(std::move(refusal)), .answered = false};
+    return {.outcome = outcome, .answered = false, .refusal = boxed(std::move(refusal))};
 }
 
 // An engine's answer other than 200, as the client will see it.
@@ -148,7 +148,7 @@ void Attempt::note_answer(const Answer& answer) {
 io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     body.reserve(body.size() + padding_bytes);
     const auto policy = relay_policy();
-    const Answer& answer = services_.reader.read(body, policy.answer);
+    const Answer& answer = services_.relay_scratch.reader.read(body, policy.answer);
     if (!answer.is_object)
         co_return refused(AttemptOutcome::protocol, {.reason = Reason::upstream_protocol,
                                                      .message = "The engine's answer is not a JSON object."});
@@ -163,8 +163,9 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     const auto estimate = estimated_tokens(answer);
     std::vector<std::string_view> slices;
     splice(body, answer.edits, 0, slices);
+    const std::string timing = server_timing();
     std::vector<http::Field> fields;
-    response_fields(fields, false);
+    response_fields(fields, timing, false);
     auto& record = settlement_.record;
     record.delivered_tokens = counts_what_is_delivered() ? record.completion_tokens : estimate;
     settlement_.served(status);
@@ -176,7 +177,7 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     const auto sent = co_await sink_.send(status, fields, std::span<const std::string_view>{slices});
     if (!sent) co_return gone();
     settlement_.delivered();
-    co_return AttemptResult{.outcome = AttemptOutcome::ok, .refusal = nullptr, .answered = true};
+    co_return AttemptResult{.outcome = AttemptOutcome::ok, .answered = true, .refusal = nullptr};
 }
 
 }  // namespace weir::gateway

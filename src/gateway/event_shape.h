@@ -1,5 +1,6 @@
 // EventShape: recognises an event that repeats an earlier one of the same stream but for one string, which is what
-// nearly all events of a token stream do. Such an event needs no JSON parser: what was read of the earlier one holds.
+// nearly all events of a token stream do. Such an event needs no parser, not even to find where it ends: what was read
+// of the earlier one holds.
 // Exact, never a guess: all bytes outside the string are equal, the string is valid JSON text without escapes.
 // Units: bytes. Pure; one for each stream.
 #pragma once
@@ -23,17 +24,22 @@ struct StringSpan {
 
 class EventShape {
 public:
-    // `varying` lies within `text` and is not empty.
-    void learn(std::string_view text, StringSpan varying);
-    void forget() noexcept { known_ = false; }
-    // How long the string is in `text`, when `text` has the learnt shape; never 0.
-    [[nodiscard]] std::optional<std::size_t> match(std::string_view text) const;
+    // Each stream keeps the event it has learnt. Longer ones are rare, and dear to relay in any case.
+    static constexpr std::size_t longest_event = 4096;
+
+    // `varying` lies within `event` and is not empty. Behind an event that is too long nothing is known.
+    void learn(std::string_view event, StringSpan varying);
+    // How long the string is in the event with which `bytes` begin, when that has the learnt shape; never 0.
+    [[nodiscard]] std::optional<std::size_t> match(std::string_view bytes) const;
     [[nodiscard]] StringSpan varying() const noexcept { return varying_; }
+    // Of a whole event whose string is that long.
+    [[nodiscard]] std::size_t event_bytes(std::size_t string_bytes) const noexcept {
+        return event_.size() - (varying_.end - varying_.begin) + string_bytes;
+    }
 
 private:
-    std::string text_;
+    std::string event_;
     StringSpan varying_;
-    bool known_ = false;
 };
 
 }  // namespace weir::gateway

@@ -30,7 +30,7 @@ TEST(EventShapeTest, recognises_exactly_the_learnt_event_with_another_plain_stri
         {"another id", R"({"id":"b","c":[{"content":"He"}],"f":null})", std::nullopt},
         {"another end", R"({"id":"a","c":[{"content":"He"}],"f":"stop"})", std::nullopt},
         {"another end of the same length", R"({"id":"a","c":[{"content":"He"}],"f":true})", std::nullopt},
-        {"an end that is longer", R"({"id":"a","c":[{"content":"He"}],"f":null} )", std::nullopt},
+        {"more behind the event", R"({"id":"a","c":[{"content":"He"}],"f":null}{"id":"b")", 2},
         {"an end that is cut", R"({"id":"a","c":[{"content":"He"}],"f":null)", std::nullopt},
         {"an escape", R"({"id":"a","c":[{"content":"H\n"}],"f":null})", std::nullopt},
         {"an escaped quote", R"({"id":"a","c":[{"content":"H\""}],"f":null})", std::nullopt},
@@ -47,13 +47,23 @@ TEST(EventShapeTest, recognises_exactly_the_learnt_event_with_another_plain_stri
         EXPECT_EQ(shape.match(text), bytes) << name;
 }
 
-TEST(EventShapeTest, matches_nothing_before_it_has_learnt_and_after_it_was_told_to_forget) {
+TEST(EventShapeTest, matches_nothing_before_it_has_learnt) {
     EventShape shape;
     EXPECT_EQ(shape.match(R"("a")"), std::nullopt);
     shape.learn(R"("a")", {1, 2});
     EXPECT_EQ(shape.match(R"("b")"), 1U);
-    shape.forget();
-    EXPECT_EQ(shape.match(R"("b")"), std::nullopt);
+    EXPECT_EQ(shape.match(R"("bcd")"), 3U);
+    EXPECT_EQ(shape.event_bytes(3), 5U);
+}
+
+TEST(EventShapeTest, learns_no_event_that_is_long) {
+    EventShape shape;
+    const std::string longest = '"' + std::string(EventShape::longest_event - 2, 'a') + '"';
+    shape.learn(longest, {1, longest.size() - 1});
+    EXPECT_EQ(shape.match(longest), longest.size() - 2);
+    shape.learn(longest + " ", {1, 2});
+    EXPECT_EQ(shape.match(longest + " "), std::nullopt);
+    EXPECT_EQ(shape.match(longest), std::nullopt) << "nor is the one before known any more";
 }
 
 TEST(EventShapeTest, every_byte_that_is_not_plain_is_seen_at_every_place) {

@@ -59,18 +59,16 @@ Request::Request(Services& services, http::RequestSource& source, http::Response
 }
 
 io::Task<void> Request::run() {
-    entry_ = authenticate();
-    if (!entry_) {
-        auto refusal = boxed(invalid_api_key());
-        co_return co_await refuse_unrecorded(std::move(refusal));
-    }
-    Settlement settlement{services_, source_.last_byte_at()};
-    keep_of_head(settlement);
-    if (settlement.begin()) co_return co_await serve(settlement);
-    auto refusal =
-        boxed({.reason = Reason::overloaded,
-               .message = "This gateway cannot keep records at present and serves no request without one; try again."});
-    co_await refuse_unrecorded(std::move(refusal));
+    const auto entry = authenticate();
+    if (!entry) return refuse_unrecorded(boxed(invalid_api_key()));
+    tenant_ = entry->tenant;
+    settlement_.emplace(services_, source_.last_byte_at());
+    settlement_->record.caller = entry->caller;
+    keep_of_head();
+    if (settlement_->begin()) return serve();
+    return refuse_unrecorded(boxed(
+        {.reason = Reason::overloaded,
+         .message = "This gateway cannot keep records at present and serves no request without one; try again."}));
 }
 
 std::optional<auth::Entry> Request::authenticate() const {
@@ -91,36 +89,36 @@ io::Task<void> Request::refuse_unrecorded(BoxedRefusal refusal) {
     static_cast<void>(sent);
 }
 
-void Request::keep_of_head(Settlement& settlement) {
+void Request::keep_of_head() {
     const auto& fields = source_.head().fields;
-    auto& record = settlement.record;
+    auto& record = settlement_->record;
     record.request_id = id();
     record.config_version = snapshot_->config.version_hash;
-    record.caller = entry_->caller;
     if (const auto theirs = fields.find("x-request-id")) client_request_id_ = theirs->substr(0, max_client_id_bytes);
     record.client_request_id = client_request_id_;
-    forwarded_ = forwarded_fields(fields);
-    if (forwarded_.trace) record.trace_id = forwarded_.trace->trace_id;
-    client_timeout_ = timeout_hint(fields);
-    if (client_timeout_) record.client_timeout_ms = base::to_ms(*client_timeout_);
+    unsent_ = std::make_unique<Unsent>();
+    unsent_->forwarded = forwarded_fields(fields);
+    if (unsent_->forwarded.trace) trace_id_ = unsent_->forwarded.trace->trace_id;
+    record.trace_id = trace_id_;
+    unsent_->client_timeout = timeout_hint(fields);
+    if (unsent_->client_timeout) record.client_timeout_ms = base::to_ms(*unsent_->client_timeout);
 }
 
-io::Task<void> Request::serve(Settlement& settlement) {
+io::Task<void> Request::serve() {
     // Until a stage says otherwise: what is not settled is a fault of ours.
-    settlement.refused({.reason = Reason::internal_error, .message = ""});
+    settlement_->refused({.reason = Reason::internal_error, .message = ""});
     if (services_.draining) {
         sink_.close_after();
-        return refuse(settlement, boxed(shutting_down()));
+        return refuse(boxed(shutting_down()));
     }
     auto operation = route(source_.head());
-    if (!operation) return refuse(settlement, boxed(std::move(operation).error()));
-    if (const auto* generate_operation = std::get_if<Generate>(&*operation))
-        return generate(settlement, *generate_operation);
-    return list_models(settlement, *std::move(operation));
+    if (!operation) return refuse(boxed(std::move(operation).error()));
+    if (const auto* generate_operation = std::get_if<Generate>(&*operation)) return generate(*generate_operation);
+    return list_models(*std::move(operation));
 }
 
-io::Task<void> Request::list_models(Settlement& settlement, Operation operation) {
-    const auto& tenant = *snapshot_->tenants[entry_->tenant].config;
+io::Task<void> Request::list_models(Operation operation) {
+    const auto& tenant = *snapshot_->tenants[tenant_].config;
     std::vector<ModelCard> cards;
     for (const auto& alias : snapshot_->config.aliases)
         if (tenant.may_use(alias.name)) cards.push_back({alias.name, alias.context_tokens});
@@ -131,21 +129,21 @@ io::Task<void> Request::list_models(Settlement& settlement, Operation operation)
             auto refusal = boxed({.reason = Reason::model_not_found,
                                   .message = "There is no such model for your key; see GET /v1/models.",
                                   .param = "model"});
-            co_return co_await refuse(settlement, std::move(refusal));
+            co_return co_await refuse(std::move(refusal));
         }
         body = model_json({wanted->id, alias->context_tokens});
     } else {
         body = model_list_json(cards);
     }
     const std::string timing =
-        telemetry::server_timing(telemetry::split_time(settlement.moments, base::monotonic_now()));
+        telemetry::server_timing(telemetry::split_time(settlement_->moments, base::monotonic_now()));
     const std::array<http::Field, 3> fields{
         {{"content-type", "application/json"}, {"x-request-id", id()}, {"server-timing", timing}}};
-    settlement.served(200);
-    settlement.write_end();
+    settlement_->served(200);
+    settlement_->write_end();
     const auto sent = co_await sink_.send(200, fields, body);
-    if (!sent) co_return settlement.client_closed(0);
-    settlement.delivered();
+    if (!sent) co_return settlement_->client_closed(0);
+    settlement_->delivered();
 }
 
 BoxedRefusal Request::check_media_type() const {
@@ -155,77 +153,73 @@ BoxedRefusal Request::check_media_type() const {
                   .message = "The body must be JSON: send 'Content-Type: application/json'."});
 }
 
-io::Task<bool> Request::read_body(Settlement& settlement) {
-    auto refusal = check_media_type();
-    if (refusal) {
-        co_await refuse(settlement, std::move(refusal));
-        co_return false;
-    }
-    auto body = co_await source_.read_body();
-    if (body) {
-        body_ = *std::move(body);
-        settlement.moments.last_request_byte = source_.last_byte_at();
-        settlement.record.prompt_bytes = body_.size();
-        co_return true;
-    }
-    if (body.error().fault == http::Fault::client_closed && source_.client_gone().fired()) {
-        settlement.client_closed(0);
-        co_return false;
+io::Task<void> Request::refuse_body(const http::BodyError& error) {
+    if (error.fault == http::Fault::client_closed && source_.client_gone().fired()) {
+        settlement_->client_closed(0);
+        return io::Task<void>::ended();
     }
     sink_.close_after();
-    refusal = boxed(body_refusal(body.error()));
-    co_await refuse(settlement, std::move(refusal));
-    co_return false;
+    return refuse(boxed(body_refusal(error)));
 }
 
-Selection Request::select_pools(Settlement& settlement, model::Endpoint endpoint, const Inspected& inspected) {
-    auto& record = settlement.record;
-    record.stream = inspected.stream;
-    record.features = inspected.features;
-    record.max_tokens = inspected.max_tokens;
-    record.temperature_class = text_of(inspected.temperature);
-    auto selection = select(*snapshot_, snapshot_->tenants[entry_->tenant],
-                            {.inspected = inspected, .endpoint = endpoint}, record.decision);
+BoxedRefusal Request::inspect_and_select() {
+    auto& record = settlement_->record;
+    auto inspected = services_.inspector.inspect(unsent_->body, *record.endpoint);
+    if (!inspected) return boxed(refusal_of(std::move(inspected).error()));
+    record.stream = inspected->stream;
+    record.features = inspected->features;
+    record.max_tokens = inspected->max_tokens;
+    record.temperature_class = text_of(inspected->temperature);
+    unsent_->inspected = *std::move(inspected);
+    auto& selection = unsent_->selection;
+    selection = select(*snapshot_, snapshot_->tenants[tenant_],
+                       {.inspected = unsent_->inspected, .endpoint = *record.endpoint}, record.decision);
     if (selection.alias != nullptr) record.alias = selection.alias->config->name;
     record.policy_outcome = selection.policy_outcome;
-    return selection;
+    return std::move(selection.refusal);
 }
 
-io::Task<void> Request::generate(Settlement& settlement, Generate operation) {
+// Most bodies are there.
+io::Task<void> Request::generate(Generate operation) {
     path_ = operation.path;
-    settlement.record.endpoint = operation.endpoint;
-    const bool has_body = co_await read_body(settlement);
-    if (!has_body) co_return;
-    auto inspected = services_.inspector.inspect(body_, operation.endpoint);
-    BoxedRefusal refusal;
-    Selection selection;
-    if (inspected) {
-        selection = select_pools(settlement, operation.endpoint, *inspected);
-        refusal = std::move(selection.refusal);
-    } else {
-        auto& error = inspected.error();
-        refusal = boxed(refusal_of(std::move(error)));
-    }
-    if (refusal) co_return co_await refuse(settlement, std::move(refusal));
-    co_await dispatch(settlement, selection, *inspected);
+    settlement_->record.endpoint = operation.endpoint;
+    if (auto refusal = check_media_type()) return refuse(std::move(refusal));
+    auto reading = source_.read_body();
+    auto* const read = reading.ended_with();
+    return read != nullptr ? generate_from(std::move(*read)) : generate_when_read(std::move(reading));
+}
+
+io::Task<void> Request::generate_when_read(io::Task<ReadBody> reading) {
+    auto read = co_await std::move(reading);
+    auto rest = generate_from(std::move(read));
+    co_await std::move(rest);
+}
+
+io::Task<void> Request::generate_from(ReadBody read) {
+    if (!read) return refuse_body(read.error());
+    unsent_->body = *std::move(read);
+    settlement_->moments.last_request_byte = source_.last_byte_at();
+    settlement_->record.prompt_bytes = unsent_->body.size();
+    auto refusal = inspect_and_select();
+    return refusal ? refuse(std::move(refusal)) : dispatch();
 }
 
 // The one way to turn a request down after authentication.
-io::Task<void> Request::refuse(Settlement& settlement, BoxedRefusal refusal, Outcome outcome) {
-    settlement.refused(*refusal, outcome);
-    const auto& record = settlement.record;
+io::Task<void> Request::refuse(BoxedRefusal refusal, Outcome outcome) {
+    settlement_->refused(*refusal, outcome);
+    const auto& record = settlement_->record;
     const std::string timing =
-        telemetry::server_timing(telemetry::split_time(settlement.moments, base::monotonic_now()));
+        telemetry::server_timing(telemetry::split_time(settlement_->moments, base::monotonic_now()));
     const bool debug = record.caller.permissions.contains(model::Permission::debug);
     const std::string decision = debug ? decision_text(record.decision) : std::string{};
     Handling handling{.server_timing = timing};
     if (debug) handling = {timing, record.pool, record.replica, decision};
     const RefusalFields fields{*refusal, id(), handling};
     const std::string body = error_body(*refusal);
-    settlement.write_end();
+    settlement_->write_end();
     const auto sent = co_await sink_.send(refusal->status_to_send(), fields.all(), body);
-    if (!sent) co_return settlement.client_closed(0);
-    settlement.delivered();
+    if (!sent) co_return settlement_->client_closed(0);
+    settlement_->delivered();
 }
 
 }  // namespace weir::gateway

@@ -10,12 +10,14 @@
 #include "gateway/selection.h"
 #include "gateway/services.h"
 #include "gateway/settlement.h"
-#include "gateway/upstream_head.h"
+#include "gateway/unsent.h"
 #include "http/server.h"
 #include "io/task.h"
 #include "routing/choice.h"
 
 #include <array>
+#include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,30 +35,35 @@ public:
     [[nodiscard]] io::Task<void> run();
 
 private:
+    using ReadBody = std::expected<std::string, http::BodyError>;
+
     [[nodiscard]] std::string_view id() const noexcept { return {id_.data(), id_.size()}; }
     [[nodiscard]] std::optional<auth::Entry> authenticate() const;
     // A refusal of a request that leaves no record.
     io::Task<void> refuse_unrecorded(BoxedRefusal refusal);
-    io::Task<void> serve(Settlement& settlement);
-    io::Task<void> list_models(Settlement& settlement, Operation operation);
-    io::Task<void> generate(Settlement& settlement, Generate operation);
+    // The stages are no tasks but where they wait, so that a request which waits has few frames.
+    io::Task<void> serve();
+    io::Task<void> list_models(Operation operation);
+    io::Task<void> generate(Generate operation);
+    io::Task<void> generate_when_read(io::Task<ReadBody> reading);
+    io::Task<void> generate_from(ReadBody read);
+    io::Task<void> refuse_body(const http::BodyError& error);
 
     [[nodiscard]] BoxedRefusal check_media_type() const;
-    // False = the answer is made: refused, or nobody is there to get one.
-    io::Task<bool> read_body(Settlement& settlement);
-    // What is wanted of whom; a refusal is in the selection.
-    [[nodiscard]] Selection select_pools(Settlement& settlement, model::Endpoint endpoint, const Inspected& inspected);
-    void keep_of_head(Settlement& settlement);
-    [[nodiscard]] std::optional<routing::Choice> choose(const Selection& selection);
+    // What is wanted of whom; nullptr = at least one pool can serve it.
+    [[nodiscard]] BoxedRefusal inspect_and_select();
+    void keep_of_head();
+    [[nodiscard]] std::optional<routing::Choice> choose();
     // Attempts until one answers, the budget is used up, or no replica is left to try.
-    io::Task<void> dispatch(Settlement& settlement, const Selection& selection, const Inspected& inspected);
+    io::Task<void> dispatch();
     struct Try;
-    [[nodiscard]] std::unique_ptr<Try> prepare(Settlement& settlement, const Selection& selection,
-                                               const Inspected& inspected, const routing::Choice& choice);
-    [[nodiscard]] std::unique_ptr<Attempt> begin_attempt(Settlement& settlement, Try& attempted);
-    void note_choice(Settlement& settlement, const AliasMember& member, const routing::Choice& choice);
-    io::Task<void> refuse(Settlement& settlement, BoxedRefusal refusal,
-                          model::Outcome outcome = model::Outcome::refused);
+    // nullptr = there is to be no other.
+    [[nodiscard]] std::unique_ptr<Try> next_try();
+    io::Task<void> refuse_unanswered(AttemptResult last);
+    [[nodiscard]] std::unique_ptr<Try> prepare(const routing::Choice& choice);
+    [[nodiscard]] Attempt& begin_attempt(Try& attempted);
+    void note_choice(const AliasMember& member, const routing::Choice& choice);
+    io::Task<void> refuse(BoxedRefusal refusal, model::Outcome outcome = model::Outcome::refused);
 
     Services& services_;
     http::RequestSource& source_;
@@ -66,14 +73,13 @@ private:
     std::shared_ptr<const auth::KeyTable> keys_;
     std::array<char, request_id_length> id_;
     std::string client_request_id_;
+    std::string trace_id_;
     std::string engine_version_;
-    std::optional<auth::Entry> entry_;  // after authentication
-    ForwardedFields forwarded_;
-    std::optional<base::Nanoseconds> client_timeout_;
-    std::string body_;
-    std::string_view path_;  // of the operation; static storage
-    std::vector<const routing::ReplicaSlot*> tried_;
+    std::uint32_t tenant_ = 0;  // after authentication: an index into the snapshot's
     int attempts_ = 0;  // made, those that cost nothing included: they number the ids sent upstream
+    std::string_view path_;  // of the operation; static storage
+    std::unique_ptr<Unsent> unsent_;  // until the response begins
+    std::optional<Settlement> settlement_;  // after authentication
 };
 
 }  // namespace weir::gateway

@@ -5,9 +5,9 @@
 #include "auth/key_table.h"
 #include "auth/known_keys.h"
 #include "base/random.h"
-#include "gateway/answer.h"
 #include "gateway/inspect.h"
 #include "gateway/snapshot.h"
+#include "gateway/stream_relay.h"
 #include "http/client.h"
 #include "io/reactor.h"
 #include "ledger/spool.h"
@@ -26,7 +26,7 @@ struct Services {
     telemetry::RequestMetrics& metrics;
     ledger::Spool& spool;
     Inspector& inspector;
-    AnswerReader& reader;
+    RelayScratch& relay_scratch;
     base::Random& random;
     auth::KnownKeys& known_keys;
     std::shared_ptr<const Snapshot> snapshot;    // replaced by the worker's mailbox on reload

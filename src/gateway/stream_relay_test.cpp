@@ -64,8 +64,8 @@ RelayPolicy policy() {
 TEST(StreamRelay, AnySplitOfTheBytesGivesTheClientTheSame) {
     const std::string text = role + ": ping\n\n" + hello + finish + done;
     for (std::size_t piece = 1; piece <= text.size(); ++piece) {
-        AnswerReader reader;
-        StreamRelay stream{reader, policy()};
+        RelayScratch scratch;
+        StreamRelay stream{scratch, policy()};
         const auto result = relay(stream, text, piece);
         EXPECT_EQ(result.sent, seen_by_client(text)) << piece;
         EXPECT_EQ(result.at_end, RelayVerdict::complete) << piece;
@@ -75,8 +75,8 @@ TEST(StreamRelay, AnySplitOfTheBytesGivesTheClientTheSame) {
 }
 
 TEST(StreamRelay, NothingLeavesBeforeTheFirstOutput) {
-    AnswerReader reader;
-    StreamRelay stream{reader, policy()};
+    RelayScratch scratch;
+    StreamRelay stream{scratch, policy()};
     std::string bytes = role + ": ping\n\n";
     const std::size_t size = bytes.size();
     bytes.append(64, '\0');
@@ -110,8 +110,8 @@ TEST(StreamRelay, KnowsACompleteStreamFromATruncatedOne) {
         {"last event without its blank line", role + hello + "data: [DONE]", RelayVerdict::complete, true},
     };
     for (const auto& c : cases) {
-        AnswerReader reader;
-        StreamRelay stream{reader, policy()};
+        RelayScratch scratch;
+        StreamRelay stream{scratch, policy()};
         EXPECT_EQ(relay(stream, c.text, 1000000).at_end, c.at_end) << c.name;
         EXPECT_EQ(stream.committed(), c.committed) << c.name;
     }
@@ -119,10 +119,10 @@ TEST(StreamRelay, KnowsACompleteStreamFromATruncatedOne) {
 
 TEST(StreamRelay, HidesTheUsageEventOnlyWhenWeirAskedForIt) {
     for (const bool hide : {true, false}) {
-        AnswerReader reader;
+        RelayScratch scratch;
         auto rules = policy();
         rules.hide_usage_event = hide;
-        StreamRelay stream{reader, rules};
+        StreamRelay stream{scratch, rules};
         const auto result = relay(stream, role + hello + finish + usage + done, 50);
         EXPECT_EQ(result.sent, seen_by_client(role + hello + finish + (hide ? "" : usage) + done));
         EXPECT_EQ(stream.usage().prompt_tokens, 4U);
@@ -131,8 +131,8 @@ TEST(StreamRelay, HidesTheUsageEventOnlyWhenWeirAskedForIt) {
 
 TEST(StreamRelay, AnErrorEventStopsTheStreamAndIsKeptForTheReply) {
     for (const auto& before : {std::string{}, role, role + hello}) {
-        AnswerReader reader;
-        StreamRelay stream{reader, policy()};
+        RelayScratch scratch;
+        StreamRelay stream{scratch, policy()};
         const auto result = relay(stream, before + error + done, 1000000);
         EXPECT_EQ(result.last, RelayVerdict::failed);
         EXPECT_EQ(result.sent, before == role + hello ? seen_by_client(before) : "");
@@ -143,18 +143,18 @@ TEST(StreamRelay, AnErrorEventStopsTheStreamAndIsKeptForTheReply) {
 
 TEST(StreamRelay, AChoiceThatNeverBeganIsMissing) {
     for (const std::uint64_t choices : {1U, 2U}) {
-        AnswerReader reader;
+        RelayScratch scratch;
         auto rules = policy();
         rules.choices = choices;
-        StreamRelay stream{reader, rules};
+        StreamRelay stream{scratch, rules};
         EXPECT_EQ(relay(stream, role + hello + finish, 50).at_end,
                   choices == 1 ? RelayVerdict::complete : RelayVerdict::more);
     }
 }
 
 TEST(StreamRelay, NothingBehindDoneIsRead) {
-    AnswerReader reader;
-    StreamRelay stream{reader, policy()};
+    RelayScratch scratch;
+    StreamRelay stream{scratch, policy()};
     const auto result = relay(stream, role + hello + finish + done + error + hello, 1000000);
     EXPECT_EQ(result.sent, seen_by_client(role + hello + finish + done));
     EXPECT_EQ(result.at_end, RelayVerdict::complete);
@@ -162,17 +162,17 @@ TEST(StreamRelay, NothingBehindDoneIsRead) {
 
 TEST(StreamRelay, WhatIsNotAJsonObjectIsAProtocolFault) {
     for (const std::string bad : {"data: hello\n\n", "data: [1]\n\n", "data: {\"a\":\n\n", "data:\n\n"}) {
-        AnswerReader reader;
-        StreamRelay stream{reader, policy()};
+        RelayScratch scratch;
+        StreamRelay stream{scratch, policy()};
         EXPECT_EQ(relay(stream, bad, 1000000).last, RelayVerdict::protocol) << bad;
     }
 }
 
 TEST(StreamRelay, AFloodOfCommentsBeforeTheCommitStaysBounded) {
-    AnswerReader reader;
+    RelayScratch scratch;
     auto rules = policy();
     rules.max_held_bytes = 100;
-    StreamRelay stream{reader, rules};
+    StreamRelay stream{scratch, rules};
     std::string flood;
     for (int i = 0; i < 1000; ++i)
         flood += ": keep-alive\n\n";
@@ -183,8 +183,8 @@ TEST(StreamRelay, AFloodOfCommentsBeforeTheCommitStaysBounded) {
 }
 
 TEST(StreamRelay, DataOverSeveralLinesIsEditedToo) {
-    AnswerReader reader;
-    StreamRelay stream{reader, policy()};
+    RelayScratch scratch;
+    StreamRelay stream{scratch, policy()};
     const auto result = relay(
         stream,
         "data: {\"model\":\"r\",\ndata: \"choices\":[{\"index\":0,\"text\":\"a\",\"finish_reason\":\"stop\"}]}\n\n", 7);
@@ -195,10 +195,10 @@ TEST(StreamRelay, DataOverSeveralLinesIsEditedToo) {
 
 TEST(StreamRelay, CountsTokensByEventOrByBytes) {
     for (const bool by_event : {true, false}) {
-        AnswerReader reader;
+        RelayScratch scratch;
         auto rules = policy();
         rules.event_is_token = by_event;
-        StreamRelay stream{reader, rules};
+        StreamRelay stream{scratch, rules};
         const std::string twelve = R"(data: {"choices":[{"index":0,"delta":{"content":"twelve bytes"}}]})"
                                    "\n\n";
         (void)relay(stream, twelve + twelve, 1000000);
@@ -217,10 +217,11 @@ TEST(StreamRelay, EventsThatRepeatOneAnotherLeaveAsIfEachHadBeenParsed) {
     const std::uint64_t seed = base::Random::from_system()();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     base::Random random{seed};
-    AnswerReader reader, reference;
+    RelayScratch scratch;
+    AnswerReader reference;
     RelayPolicy endless = policy();
     endless.choices = 64;
-    StreamRelay stream{reader, endless};
+    StreamRelay stream{scratch, endless};
     std::uint64_t outputs = 0;
     for (int i = 0; i < 3000; ++i) {
         // Mostly the same again.
@@ -239,6 +240,39 @@ TEST(StreamRelay, EventsThatRepeatOneAnotherLeaveAsIfEachHadBeenParsed) {
         ASSERT_EQ(joined(stream.slices()), joined(expected)) << data;
         ASSERT_EQ(stream.fed_output(), answer.carries_output) << data;
         ASSERT_EQ(stream.output_events(), outputs) << data;
+    }
+}
+
+// The same where events come in pieces and several at once, with names and with any line ending.
+TEST(StreamRelay, EventsThatRepeatOneAnotherAreCutAlikeInAnySplit) {
+    constexpr std::array<std::string_view, 4> texts{"a", " longer than sixteen bytes", "z\xc3\xbcgig", R"(\n)"};
+    constexpr std::array<std::string_view, 4> ends{"\n\n", "\r\n\r\n", "\r\r", "\n\r\n"};
+    const std::uint64_t seed = base::Random::from_system()();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    base::Random random{seed};
+    RelayScratch scratch;
+    for (int round = 0; round < 50; ++round) {
+        StreamRelay stream{scratch, policy()};
+        const auto end = ends[random.below(ends.size())];
+        const std::string_view before = random.below(2) == 0 ? "" : "event: delta\r\n";
+        std::string text, expected;
+        for (int i = 0; i < 30; ++i) {
+            const auto this_end = random.below(10) == 0 ? ends[random.below(ends.size())] : end;
+            const auto event = [&](std::string_view model) {
+                return std::string{before}
+                    .append(R"(data: {"choices":[{"index":0,"delta":{"content":")")
+                    .append(texts[static_cast<std::size_t>(i) % texts.size()])
+                    .append(R"("}}],"model":")")
+                    .append(model)
+                    .append("\"}")
+                    .append(this_end);
+            };
+            text += event("r");
+            expected += event("alias");
+        }
+        const auto result = relay(stream, text + done, 1 + random.below(400));
+        ASSERT_EQ(result.sent, expected + done);
+        ASSERT_EQ(stream.output_events(), 30U);
     }
 }
 

@@ -70,7 +70,7 @@ public:
                     .metrics = metrics_,
                     .spool = spool,
                     .inspector = inspector_,
-                    .reader = reader_,
+                    .relay_scratch = relay_scratch_,
                     .random = random_,
                     .known_keys = known_keys_,
                     .snapshot = std::move(tables.snapshot),
@@ -154,7 +154,7 @@ private:
     http::ClientPool upstream_;
     telemetry::RequestMetrics metrics_;
     Inspector inspector_;
-    AnswerReader reader_;
+    RelayScratch relay_scratch_;
     base::Random random_;
     auth::KnownKeys known_keys_;
     Services services_;

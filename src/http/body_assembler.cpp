@@ -31,11 +31,11 @@ std::expected<std::size_t, HeadError> BodyAssembler::add(std::span<char> bytes) 
     if (!decoded.fault.empty()) {
         return std::unexpected{HeadError{.fault = Fault::malformed, .message = decoded.fault}};
     }
-    if (decoded.payload > limit_bytes_ - body_.size()) {
+    if (decoded.payload.size() > limit_bytes_ - body_.size()) {
         return std::unexpected{
             HeadError{.fault = Fault::body_too_large, .message = "the body is longer than the limit"}};
     }
-    append(bytes.first(decoded.payload));
+    append(decoded.payload);
     whole_ = decoded.end;
     return decoded.consumed;
 }

@@ -10,44 +10,58 @@
 namespace weir::http {
 namespace {
 
+constexpr auto hex_values = [] {
+    std::array<std::int8_t, 256> values{};
+    values.fill(-1);
+    constexpr std::string_view lower = "0123456789abcdef";
+    constexpr std::string_view upper = "0123456789ABCDEF";
+    for (std::size_t value = 0; value < lower.size(); ++value)
+        values[static_cast<unsigned char>(lower[value])] = values[static_cast<unsigned char>(upper[value])] =
+            static_cast<std::int8_t>(value);
+    return values;
+}();
+
 // The value of a hexadecimal digit, or -1.
-int hex_value(char c) noexcept {
-    if (is_digit(c)) return c - '0';
-    const int lower = c | 0x20;
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
+int hex_value(char c) noexcept { return hex_values[static_cast<unsigned char>(c)]; }
 
 }  // namespace
 
 ChunkDecoder::Decoded ChunkDecoder::decode(std::span<char> bytes) noexcept {
     assert(state_ != State::done);
-    Decoded decoded;
+    Decoded decoded{.payload = bytes.first(0)};
     while (decoded.consumed < bytes.size() && state_ != State::done) {
         if (state_ == State::size_first) decoded.consumed += skip_plain_opening(bytes.subspan(decoded.consumed));
-        if (state_ != State::data) {
-            if (!step(bytes[decoded.consumed])) {
-                decoded.fault = complaint();
-                return decoded;
-            }
+        if (state_ == State::data) {
+            take_data(bytes, decoded);
+        } else if (step(bytes[decoded.consumed])) {
             ++decoded.consumed;
-            continue;
+        } else {
+            decoded.fault = complaint();
+            return decoded;
         }
-        const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size() - decoded.consumed));
-        if (decoded.payload != decoded.consumed) {
-            std::memmove(bytes.data() + decoded.payload, bytes.data() + decoded.consumed, run);
-        }
-        decoded.payload += run;
-        decoded.consumed += run;
-        left_ -= run;
-        if (left_ > 0) break;
-        const auto rest = bytes.subspan(decoded.consumed);
-        const bool line_ends_here = rest.size() >= 2 && rest[0] == '\r' && rest[1] == '\n';
-        if (line_ends_here) decoded.consumed += 2;
-        digits_ = 0;
-        state_ = line_ends_here ? State::size_first : State::data_return;
     }
     decoded.end = state_ == State::done;
     return decoded;
+}
+
+// The data of the present chunk, as much as is there, and the CRLF behind it if that is there in one piece.
+void ChunkDecoder::take_data(std::span<char> bytes, Decoded& decoded) noexcept {
+    auto rest = bytes.subspan(decoded.consumed);
+    const auto data = rest.first(static_cast<std::size_t>(std::min<std::uint64_t>(left_, rest.size())));
+    if (decoded.payload.empty()) {
+        decoded.payload = data;
+    } else {
+        std::memmove(decoded.payload.data() + decoded.payload.size(), data.data(), data.size());
+        decoded.payload = {decoded.payload.data(), decoded.payload.size() + data.size()};
+    }
+    left_ -= data.size();
+    decoded.consumed += data.size();
+    if (left_ > 0) return;
+    rest = rest.subspan(data.size());
+    const bool line_ends_here = rest.size() >= 2 && rest[0] == '\r' && rest[1] == '\n';
+    if (line_ends_here) decoded.consumed += 2;
+    digits_ = 0;
+    state_ = line_ends_here ? State::size_first : State::data_return;
 }
 
 // The common opening, "1a3" CRLF in one piece, without a step for each byte. Returns its size; 0 leaves everything to

@@ -14,13 +14,13 @@ namespace weir::http {
 class ChunkDecoder {
 public:
     struct Decoded {
-        std::size_t payload = 0;   // bytes[0 .. payload) are payload now
+        std::span<char> payload;   // in the input, of all chunks together
         std::size_t consumed = 0;  // of the input; less than all of it only at the end of the message
         bool end = false;          // the message is complete; what was not consumed belongs to what follows it
         std::string_view fault{};  // what is wrong behind the payload; "" = nothing
     };
-    // Decodes in place: payload is moved together at the front of `bytes`. After a fault or the end the decoder
-    // must not be used again.
+    // Decodes in place: the data of several chunks is moved together. After a fault or the end the decoder must not be
+    // used again.
     [[nodiscard]] Decoded decode(std::span<char> bytes) noexcept;
 
     static constexpr std::size_t max_extension_bytes = 4096;  // of one message, all chunks together
@@ -28,12 +28,12 @@ public:
 
 private:
     enum class State : std::uint8_t {
-        size_first,     // the first digit of a size
-        size_more,      // further digits, an extension or CR
-        extension,      // up to CR
+        size_first,  // the first digit of a size
+        size_more,  // further digits, an extension or CR
+        extension,  // up to CR
         size_line_feed,
         data,
-        data_return,    // CR behind the data
+        data_return,  // CR behind the data
         data_line_feed,
         trailer_first,  // the first letter of a trailer's name, or the CR of the last line
         trailer_name,
@@ -43,6 +43,7 @@ private:
         done,
     };
     [[nodiscard]] std::size_t skip_plain_opening(std::span<const char> bytes) noexcept;
+    void take_data(std::span<char> bytes, Decoded& decoded) noexcept;
     [[nodiscard]] bool step(char c) noexcept;
     [[nodiscard]] bool take_size(char c) noexcept;
     [[nodiscard]] bool take_trailer(char c) noexcept;

@@ -31,7 +31,7 @@ Outcome decode(const std::string& input, std::vector<std::size_t> cuts) {
             continue;
         }
         const auto decoded = decoder.decode(piece);
-        outcome.payload += piece.substr(0, decoded.payload);
+        outcome.payload.append(decoded.payload.data(), decoded.payload.size());
         outcome.failed = !decoded.fault.empty();
         if (outcome.failed) return outcome;
         outcome.end = decoded.end;

@@ -24,12 +24,16 @@ Exchange::~Exchange() = default;
 bool Exchange::reused() const noexcept { return state_->connection->served > 0; }
 std::uint64_t Exchange::bytes_received() const noexcept { return state_->received_bytes; }
 void Exchange::spoil() noexcept { state_->reusable = false; }
+void Exchange::release_head() noexcept { state_->release_head(); }
 
 io::Task<base::Status> Exchange::send(std::span<const std::string_view> slices, io::Wait wait) {
     return state_->send(slices, wait);
 }
 io::Task<base::Result<const ResponseHead*>> Exchange::read_head(io::Wait wait) { return state_->read_head(wait); }
 io::Task<base::Result<BodyPart>> Exchange::read_body(io::Wait wait) { return state_->read_body(wait); }
+bool Exchange::body_is_buffered() const noexcept { return state_->body_is_buffered(); }
+base::Result<BodyPart> Exchange::try_read_body() { return state_->try_read_body(); }
+io::ReadinessAwaiter Exchange::wait_readable(io::Wait wait) noexcept { return state_->wait_readable(wait); }
 
 Exchange::State::State(std::shared_ptr<ClientPool::State> owner, std::unique_ptr<ClientConnection> taken) noexcept
     : pool{std::move(owner)}, connection{std::move(taken)} {}
@@ -49,7 +53,7 @@ std::unexpected<base::Error> Exchange::State::failed(base::ErrorCode code, std::
 
 // Nearly always the kernel takes everything at once.
 io::Task<base::Status> Exchange::State::send(std::span<const std::string_view> slices, io::Wait wait) {
-    Gather gather{{.slices = slices}};
+    Gather gather{{.slices = slices, .slice_bytes = total_bytes(slices)}};
     std::array<iovec, 64> window;
     if (gather.done() || have_head_) return io::Task<base::Status>::ended();
     const auto filled = gather.fill(window);
@@ -58,8 +62,8 @@ io::Task<base::Status> Exchange::State::send(std::span<const std::string_view> s
         to_head_request_ = first.starts_with("HEAD ");
     }
     const auto count = connection->socket.try_writev(filled);
-    if (count && !count->would_block && filled.size() < window.size()) return io::Task<base::Status>::ended();
     if (count) gather.advance(count->bytes);
+    if (gather.done()) return io::Task<base::Status>::ended();
     return go_on_sending(gather, wait);
 }
 
@@ -166,17 +170,16 @@ base::Result<bool> Exchange::State::parse_head() {
     return true;
 }
 
+// What the pool asks of the head later is not in its fields.
+void Exchange::State::release_head() noexcept {
+    head_.fields = {};
+    free_memory(head_bytes_);
+}
+
 io::Task<base::Result<BodyPart>> Exchange::State::read_body(io::Wait wait) {
-    using Read = io::Task<base::Result<BodyPart>>;
-    assert(have_head_ && !ended_ && "read_head() first, and nothing behind the end");
-    free_memory(handed_out_);
-    if (!body_fault_.empty()) return Read::ended(failed(base::ErrorCode::protocol, body_fault_));
-    const bool nothing_follows = head_.framing == Framing::none;
-    if (!pending_.empty() || nothing_follows) {
-        handed_out_ = std::exchange(pending_, std::string{});
-        handed_out_.reserve(handed_out_.size() + ClientPool::State::padding_bytes);
-        auto part = decode(handed_out_);
-        if (!part || part->end || !part->bytes.empty()) return Read::ended(std::move(part));
+    if (body_is_buffered()) {
+        auto part = try_read_body();
+        if (!part || part->end || !part->bytes.empty()) return io::Task<base::Result<BodyPart>>::ended(std::move(part));
     }
     return wait_for_body(wait);
 }
@@ -185,46 +188,62 @@ io::Task<base::Result<BodyPart>> Exchange::State::wait_for_body(io::Wait wait) {
     while (true) {
         const base::Status readable = co_await connection->socket.wait_readable(wait);
         if (!readable) co_return failed(readable.error());
-        const auto bytes = try_read();
-        if (!bytes) co_return std::unexpected{bytes.error()};
-        if (!*bytes && head_.framing == Framing::until_close) {
-            ended_ = true;
-            co_return BodyPart{.bytes = {}, .end = true};
-        }
-        if (!*bytes) co_return failed(base::ErrorCode::closed, "closed before the response body was complete");
-        const auto part = decode(**bytes);
+        const auto part = try_read_body();
         if (!part || part->end || !part->bytes.empty()) co_return part;
     }
 }
 
+io::ReadinessAwaiter Exchange::State::wait_readable(io::Wait wait) noexcept {
+    free_memory(handed_out_);
+    return connection->socket.wait_readable(wait);
+}
+
+base::Result<BodyPart> Exchange::State::try_read_body() {
+    assert(have_head_ && !ended_ && "read_head() first, and nothing behind the end");
+    free_memory(handed_out_);
+    if (!body_fault_.empty()) return failed(base::ErrorCode::protocol, body_fault_);
+    if (body_is_buffered()) {
+        handed_out_ = std::exchange(pending_, std::string{});
+        handed_out_.reserve(handed_out_.size() + ClientPool::State::padding_bytes);
+        return decode(handed_out_);
+    }
+    const auto bytes = try_read();
+    if (!bytes) return std::unexpected{bytes.error()};
+    if (*bytes) return decode(**bytes);
+    if (head_.framing != Framing::until_close)
+        return failed(base::ErrorCode::closed, "closed before the response body was complete");
+    ended_ = true;
+    return BodyPart{.bytes = {}, .end = true};
+}
+
 base::Result<BodyPart> Exchange::State::decode(std::span<char> bytes) {
     switch (head_.framing) {
-        case Framing::none: return end_of_body(bytes, 0, 0);
+        case Framing::none: return end_of_body(bytes.first(0), bytes.size());
         case Framing::until_close: return BodyPart{.bytes = {bytes.data(), bytes.size()}};
         case Framing::length: {
-            const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
-            left_ -= taken;
-            if (left_ > 0) return BodyPart{.bytes = {bytes.data(), taken}};
-            return end_of_body(bytes, taken, taken);
+            const auto taken = bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size())));
+            left_ -= taken.size();
+            if (left_ == 0) return end_of_body(taken, bytes.size() - taken.size());
+            return BodyPart{.bytes = {taken.data(), taken.size()}};
         }
         case Framing::chunked: {
             const auto decoded = chunks_.decode(bytes);
             if (!decoded.fault.empty()) {
-                if (decoded.payload == 0) return failed(base::ErrorCode::protocol, decoded.fault);
+                if (decoded.payload.empty()) return failed(base::ErrorCode::protocol, decoded.fault);
                 body_fault_ = decoded.fault;
             }
-            if (!decoded.end) return BodyPart{.bytes = {bytes.data(), decoded.payload}};
-            return end_of_body(bytes, decoded.consumed, decoded.payload);
+            if (decoded.end) return end_of_body(decoded.payload, bytes.size() - decoded.consumed);
+            return BodyPart{.bytes = {decoded.payload.data(), decoded.payload.size()}};
         }
     }
     return failed(base::ErrorCode::internal, "unknown framing");
 }
 
 // Whatever follows a response was not asked for, and would be taken for the next one.
-BodyPart Exchange::State::end_of_body(std::span<char> bytes, std::size_t used, std::size_t payload) noexcept {
+BodyPart Exchange::State::end_of_body(std::span<const char> payload, std::size_t bytes_behind) noexcept {
     ended_ = true;
-    if (used < bytes.size()) reusable = false;
-    return {.bytes = {bytes.data(), payload}, .end = true};
+    if (bytes_behind > 0) reusable = false;
+    return {.bytes = {payload.data(), payload.size()}, .end = true};
 }
 
 base::Result<std::optional<std::span<char>>> Exchange::State::try_read() {

@@ -27,6 +27,13 @@ struct Exchange::State {
     [[nodiscard]] io::Task<base::Status> send(std::span<const std::string_view> slices, io::Wait wait);
     [[nodiscard]] io::Task<base::Result<const ResponseHead*>> read_head(io::Wait wait);
     [[nodiscard]] io::Task<base::Result<BodyPart>> read_body(io::Wait wait);
+    [[nodiscard]] io::ReadinessAwaiter wait_readable(io::Wait wait) noexcept;
+    [[nodiscard]] base::Result<BodyPart> try_read_body();
+    // Whether try_read_body() has something to tell without reading.
+    [[nodiscard]] bool body_is_buffered() const noexcept {
+        return !pending_.empty() || !body_fault_.empty() || head_.framing == Framing::none;
+    }
+    void release_head() noexcept;
 
     std::shared_ptr<ClientPool::State> pool;
     std::unique_ptr<ClientConnection> connection;
@@ -45,7 +52,7 @@ private:
     [[nodiscard]] base::Result<bool> take_head();
     [[nodiscard]] base::Result<bool> parse_head();
     [[nodiscard]] base::Result<BodyPart> decode(std::span<char> bytes);
-    [[nodiscard]] BodyPart end_of_body(std::span<char> bytes, std::size_t used, std::size_t payload) noexcept;
+    [[nodiscard]] BodyPart end_of_body(std::span<const char> payload, std::size_t bytes_behind) noexcept;
     // Passes the error on; the connection will be closed.
     [[nodiscard]] std::unexpected<base::Error> failed(base::ErrorCode code, std::string_view message);
     [[nodiscard]] std::unexpected<base::Error> failed(const base::Error& error);

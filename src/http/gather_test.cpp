@@ -32,7 +32,8 @@ std::string sent_in_steps(const Gather::Parts& parts, std::size_t step, std::siz
 
 TEST(Gather, SendsAllPartsInOrderHoweverLittleTheKernelTakes) {
     const std::array<std::string_view, 4> slices = {"one", "", "two", "three"};
-    const Gather::Parts parts{.head = "head", .opening = "b\r\n", .slices = slices, .closing = "\r\n"};
+    const Gather::Parts parts{
+        .head = "head", .opening = "b\r\n", .slices = slices, .slice_bytes = total_bytes(slices), .closing = "\r\n"};
     for (std::size_t step = 1; step < 30; ++step) {
         for (const std::size_t window : {1U, 2U, 3U, 16U}) {
             EXPECT_EQ(sent_in_steps(parts, step, window), "headb\r\nonetwothree\r\n") << step << ' ' << window;
@@ -42,7 +43,7 @@ TEST(Gather, SendsAllPartsInOrderHoweverLittleTheKernelTakes) {
 
 TEST(Gather, DescribesMoreSlicesThanFitInOneWrite) {
     const std::vector<std::string_view> slices(1000, "ab");
-    EXPECT_EQ(sent_in_steps({.slices = slices}, 7, 16).size(), 2000U);
+    EXPECT_EQ(sent_in_steps({.slices = slices, .slice_bytes = 2000}, 7, 16).size(), 2000U);
     EXPECT_EQ(total_bytes(slices), 2000U);
 }
 

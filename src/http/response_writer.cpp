@@ -29,11 +29,16 @@ ResponseWriter::Ending ResponseWriter::ending() const noexcept {
 io::Task<base::Status> ResponseWriter::send(int status, std::span<const Field> fields, BodyView body) {
     assert(phase_ == Phase::waiting && "one response to one request");
     const bool without_body = never_has_body(status);
-    const auto body_bytes = total_bytes(body.slices()) + body.text().size();
-    make_head(status, without_body ? Framing::none : Framing::length, body_bytes, fields);
+    const auto slice_bytes = total_bytes(body.slices());
+    make_head(status, without_body ? Framing::none : Framing::length, slice_bytes + body.text().size(), fields);
     phase_ = Phase::streaming;
-    if (without_body || to_head_request_) body = {};
-    return transmit({.head = head_, .slices = body.slices(), .closing = body.text()}, Phase::whole);
+    Gather::Parts parts{.head = head_};
+    if (!without_body && !to_head_request_) {
+        parts.slices = body.slices();
+        parts.slice_bytes = slice_bytes;
+        parts.closing = body.text();
+    }
+    return transmit(parts, Phase::whole);
 }
 
 void ResponseWriter::begin_stream(int status, std::span<const Field> fields) {
@@ -55,9 +60,21 @@ io::Task<base::Status> ResponseWriter::end_stream(std::span<const std::string_vi
     return write_chunk(slices, true);
 }
 
+// The waiting head and one chunk, in the framing of the response. An empty chunk would end it, so none is made.
 io::Task<base::Status> ResponseWriter::write_chunk(std::span<const std::string_view> slices, bool last) {
-    const ChunkOpening opening{total_bytes(slices)};
-    return transmit(frame(slices, opening.text(), last), last ? Phase::whole : Phase::streaming);
+    Gather::Parts parts{.head = head_};
+    if (framing_ != Framing::none) {
+        parts.slices = slices;
+        parts.slice_bytes = total_bytes(slices);
+    }
+    const ChunkOpening opening{parts.slice_bytes};
+    if (framing_ == Framing::chunked && parts.slice_bytes > 0) {
+        parts.opening = opening.text();
+        parts.closing = last ? "\r\n0\r\n\r\n" : "\r\n";
+    } else if (framing_ == Framing::chunked && last) {
+        parts.closing = last_chunk;
+    }
+    return transmit(parts, last ? Phase::whole : Phase::streaming);
 }
 
 void ResponseWriter::abort() noexcept {
@@ -79,24 +96,12 @@ void ResponseWriter::make_head(int status, Framing framing, std::uint64_t conten
                                fields);
 }
 
-// The waiting head and one chunk, in the framing of the response. An empty chunk would end it, so none is made.
-Gather::Parts ResponseWriter::frame(std::span<const std::string_view> slices, std::string_view opening,
-                                    bool last) const noexcept {
-    const bool empty = opening.starts_with('0');
-    if (framing_ == Framing::none) return {.head = head_};
-    if (framing_ == Framing::until_close) return {.head = head_, .slices = slices};
-    if (empty) return {.head = head_, .closing = last ? last_chunk : std::string_view{}};
-    return {.head = head_, .opening = opening, .slices = slices, .closing = last ? "\r\n0\r\n\r\n" : "\r\n"};
-}
-
 base::Result<bool> ResponseWriter::push(Gather& gather) noexcept {
     std::array<iovec, 64> window;
     while (!gather.done()) {
-        const auto filled = gather.fill(window);
-        const auto count = socket_.try_writev(filled);
+        const auto count = socket_.try_writev(gather.fill(window));
         if (!count) return base::fail(base::ErrorCode::closed, count.error().message());
         sent_bytes_ += count->bytes;
-        if (!count->would_block && filled.size() < window.size()) return true;  // the common case: all in one call
         gather.advance(count->bytes);
         if (count->would_block) return false;
     }

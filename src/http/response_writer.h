@@ -45,8 +45,6 @@ private:
 
     void make_head(int status, Framing framing, std::uint64_t content_length, std::span<const Field> fields);
     [[nodiscard]] io::Task<base::Status> write_chunk(std::span<const std::string_view> slices, bool last);
-    [[nodiscard]] Gather::Parts frame(std::span<const std::string_view> slices, std::string_view opening,
-                                      bool last) const noexcept;
     // Sends all parts, at once when the kernel takes them, else in a task of its own.
     [[nodiscard]] io::Task<base::Status> transmit(const Gather::Parts& parts, Phase next);
     [[nodiscard]] io::Task<base::Status> wait_and_push(Gather gather, std::string kept, Phase next);

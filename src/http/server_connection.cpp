@@ -20,16 +20,24 @@ ServerConnection::ServerConnection(Server::State& server, io::Socket socket)
     socket_.on_peer_finished([this] { notice_client(); });
 }
 
+// One frame for all of a connection's life, so that a connection whose request takes long holds no more than that and
+// the handler's own.
 io::Task<void> ServerConnection::run(std::unique_ptr<ServerConnection> connection) {
     ServerConnection& self = *connection;
-    while (true) {
+    bool goes_on = true;
+    while (goes_on) {
         const auto head = co_await self.reader_.read_head();
         if (head && !*head) co_return;
-        if (head)
-            co_await self.serve();
-        else
-            co_await self.refuse(head.error());
-        if (self.writer_.ending() != ResponseWriter::Ending::keep || self.client_gone_.fired()) break;
+        auto work = head ? self.serve() : self.refuse(head.error());
+        std::exception_ptr failure;
+        try {
+            co_await std::move(work);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        if (failure) co_await self.report(failure);
+        if (self.writer_.ending() != ResponseWriter::Ending::keep) co_await self.complete_answer();
+        goes_on = self.finish_request();
     }
     co_await self.close_gently();
 }
@@ -38,29 +46,24 @@ io::Task<void> ServerConnection::serve() {
     writer_.start(reader_.head(), false);
     in_request_ = true;
     notice_client();
-    co_await guard(server_.handler.handle(*this, writer_));
-    if (writer_.ending() != ResponseWriter::Ending::keep) co_await complete_answer();
-    in_request_ = false;
-    reader_.release_head();
+    return server_.handler.handle(*this, writer_);
 }
 
 io::Task<void> ServerConnection::refuse(HeadError error) {
     writer_.start(RequestHead{}, true);
-    co_await guard(server_.handler.reject(error.fault, std::string{error.message}, writer_));
-    co_await complete_answer();
+    return server_.handler.reject(error.fault, std::string{error.message}, writer_);
 }
 
-io::Task<void> ServerConnection::guard(io::Task<void> work) {
-    std::exception_ptr failure;
-    try {
-        co_await std::move(work);
-    } catch (...) {
-        failure = std::current_exception();
-    }
-    if (!failure) co_return;
+bool ServerConnection::finish_request() noexcept {
+    in_request_ = false;
+    reader_.release_head();
+    return writer_.ending() == ResponseWriter::Ending::keep && !client_gone_.fired();
+}
+
+io::Task<void> ServerConnection::report(std::exception_ptr failure) {
     writer_.close_after();
     try {
-        co_await server_.handler.crashed(failure, writer_);
+        co_await server_.handler.crashed(std::move(failure), writer_);
     } catch (...) {
         writer_.abort();  // it crashed while it reported a crash: the client sees the connection close
     }

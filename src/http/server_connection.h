@@ -12,6 +12,7 @@
 #include "io/socket.h"
 #include "io/task.h"
 
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -34,10 +35,13 @@ private:
 
     [[nodiscard]] io::Task<std::expected<std::string, BodyError>> wait_for_body(
         io::Task<std::expected<std::string, HeadError>> reading);
+    // The handler's work, not begun.
     [[nodiscard]] io::Task<void> serve();
     [[nodiscard]] io::Task<void> refuse(HeadError error);
-    // Awaits the handler's work; what it throws ends in Handler::crashed.
-    [[nodiscard]] io::Task<void> guard(io::Task<void> work);
+    // What the handler's work threw ends in Handler::crashed.
+    [[nodiscard]] io::Task<void> report(std::exception_ptr failure);
+    // True when another request may follow.
+    [[nodiscard]] bool finish_request() noexcept;
     [[nodiscard]] io::Task<void> complete_answer();
     [[nodiscard]] io::Task<void> close_gently();
     void notice_client() noexcept;

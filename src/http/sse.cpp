@@ -1,7 +1,10 @@
 #include "http/sse.h"
 
+#include "base/sixteen.h"
 #include "http/free_memory.h"
 
+#include <bit>
+#include <cassert>
 #include <utility>
 
 namespace weir::http {
@@ -16,24 +19,33 @@ std::size_t past_line_ending(std::string_view bytes, std::size_t end) noexcept {
     return end + (with_line_feed ? 2 : 1);
 }
 
-}  // namespace
-
-std::size_t LineEnds::next(std::size_t from) noexcept {
-    if (!searched_ || (line_feed_ != std::string_view::npos && line_feed_ < from)) {
-        line_feed_ = bytes_.find('\n', from);
-        searched_ = true;
+// The first CR or LF at or behind `from`, or npos.
+std::size_t find_line_end(std::string_view bytes, std::size_t from) noexcept {
+    const auto ends = [](auto byte) { return (byte == '\r') | (byte == '\n'); };
+    std::size_t at = from;
+    for (; bytes.size() - at >= 16; at += 16) {
+        const auto found = base::which(ends(base::load_sixteen(bytes.data() + at)));
+        if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found));
     }
-    const auto carriage_return = bytes_.substr(0, line_feed_).find('\r', from);
-    return carriage_return != std::string_view::npos ? carriage_return : line_feed_;
+    for (; at < bytes.size(); ++at)
+        if (ends(bytes[at])) return at;
+    return std::string_view::npos;
 }
+
+}  // namespace
 
 EventScanner::EventScanner(std::size_t max_tail_bytes) : max_tail_bytes_{max_tail_bytes} {}
 
+void EventScanner::drop_taken() noexcept {
+    if (!tail_is_event_) free_memory(completed_);
+    free_memory(joined_);
+}
+
 base::Status EventScanner::feed(std::string_view bytes) {
-    free_memory(completed_);
-    input_ = LineEnds{bytes};
+    drop_taken();
+    bytes_ = bytes;
     position_ = 0;
-    if (tail_.empty() || tail_is_event_) return {};
+    if (tail_.empty()) return {};
     const auto end = find_end_of_tail(bytes);
     const auto more = bytes.substr(0, end);
     if (tail_.size() + more.size() > max_tail_bytes_) {
@@ -41,24 +53,23 @@ base::Status EventScanner::feed(std::string_view bytes) {
     }
     tail_.append(more);
     position_ = more.size();
-    tail_is_event_ = end != std::string_view::npos;
+    if (end != std::string_view::npos) complete_tail();
     return {};
 }
 
+void EventScanner::complete_tail() {
+    tail_is_event_ = true;
+    tail_.reserve(tail_.size() + padding_bytes);
+    completed_ = std::exchange(tail_, std::string{});
+}
+
 std::optional<Event> EventScanner::next() {
-    if (tail_is_event_) {
-        tail_is_event_ = false;
-        tail_.reserve(tail_.size() + padding_bytes);
-        completed_ = std::exchange(tail_, std::string{});
-        LineEnds ends{completed_};
-        return hand_out(scan(ends, 0).event);
-    }
-    const auto bytes = input_.bytes();
-    if (position_ == bytes.size()) return std::nullopt;
-    const Scan found = scan(input_, position_);
+    if (std::exchange(tail_is_event_, false)) return hand_out(scan(completed_, 0).event);
+    if (position_ == bytes_.size()) return std::nullopt;
+    const Scan found = scan(bytes_, position_);
     if (!found.complete) {
-        tail_.assign(bytes.substr(position_));
-        position_ = bytes.size();
+        tail_.assign(bytes_.substr(position_));
+        position_ = bytes_.size();
         return std::nullopt;
     }
     position_ += found.event.raw.size();
@@ -67,8 +78,14 @@ std::optional<Event> EventScanner::next() {
 
 std::optional<Event> EventScanner::finish() {
     if (tail_.empty()) return std::nullopt;
-    tail_is_event_ = true;
+    complete_tail();
     return next();
+}
+
+void EventScanner::skip(std::size_t event_bytes) noexcept {
+    assert(event_bytes <= upcoming().size());
+    at_start_ = event_after_return_ = false;
+    if (!std::exchange(tail_is_event_, false)) position_ += event_bytes;
 }
 
 Event EventScanner::hand_out(const Event& event) noexcept {
@@ -77,12 +94,11 @@ Event EventScanner::hand_out(const Event& event) noexcept {
     return event;
 }
 
-std::optional<Event> EventScanner::plain_event(LineEnds& ends, std::size_t from) noexcept {
+std::optional<Event> EventScanner::plain_event(std::string_view bytes, std::size_t from) noexcept {
     constexpr std::string_view opening = "data: ";
-    const auto bytes = ends.bytes();
     if (!bytes.substr(from).starts_with(opening)) return std::nullopt;
     const auto data_at = from + opening.size();
-    const auto end = data_at < bytes.size() ? ends.next(data_at) : std::string_view::npos;
+    const auto end = find_line_end(bytes, data_at);
     if (end == std::string_view::npos || !bytes.substr(end).starts_with("\n\n")) return std::nullopt;
     return Event{.raw = bytes.substr(from, end + 2 - from),
                  .name = {},
@@ -91,9 +107,8 @@ std::optional<Event> EventScanner::plain_event(LineEnds& ends, std::size_t from)
                  .data_in_raw = true};
 }
 
-EventScanner::Scan EventScanner::scan(LineEnds& ends, std::size_t from) {
-    if (const auto plain = plain_event(ends, from)) return {.event = *plain, .complete = true};
-    const auto bytes = ends.bytes();
+EventScanner::Scan EventScanner::scan(std::string_view bytes, std::size_t from) {
+    if (const auto plain = plain_event(bytes, from)) return {.event = *plain, .complete = true};
     Scan found{.event = {.raw = bytes.substr(from), .name = {}, .data = {}}};
     std::size_t data_lines = 0;
     std::size_t line_at = from;
@@ -101,7 +116,7 @@ EventScanner::Scan EventScanner::scan(LineEnds& ends, std::size_t from) {
     const bool marked = at_start_ && bytes.substr(line_at).starts_with(byte_order_mark);
     std::size_t text_at = line_at + (marked ? byte_order_mark.size() : 0);
     while (!found.complete) {
-        const auto end = text_at < bytes.size() ? ends.next(text_at) : std::string_view::npos;
+        const auto end = find_line_end(bytes, text_at);
         if (end == std::string_view::npos) break;
         found.complete = end == line_at;
         if (!found.complete) add_line(found.event, bytes.substr(text_at, end - text_at), data_lines);
@@ -142,7 +157,7 @@ std::size_t EventScanner::find_end_of_tail(std::string_view bytes) noexcept {
             ++at;
             continue;
         }
-        const auto end = input_.next(at);
+        const auto end = find_line_end(bytes, at);
         if (end == std::string_view::npos) {
             tail_line_empty_ = false;
             break;

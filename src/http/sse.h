@@ -22,21 +22,6 @@ struct Event {
     bool data_in_raw = false;  // data is a sub-view of raw (one data line)
 };
 
-// Finds line endings one after another. It keeps the place of the next LF, so that a stream of CR lines is not
-// searched to its end for each of them.
-class LineEnds {
-public:
-    explicit LineEnds(std::string_view bytes) noexcept : bytes_{bytes} {}
-    // The first CR or LF at or behind `from`, which never goes back; or npos.
-    [[nodiscard]] std::size_t next(std::size_t from) noexcept;
-    [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
-
-private:
-    std::string_view bytes_;
-    std::size_t line_feed_ = 0;
-    bool searched_ = false;
-};
-
 class EventScanner {
 public:
     explicit EventScanner(std::size_t max_tail_bytes = 1024 * 1024);
@@ -47,9 +32,18 @@ public:
     // The next complete event, or nullopt when more bytes are needed; an incomplete tail is then kept (copied).
     // An event that ends in a CR is complete at once; if an LF follows, it opens the raw of the next event.
     [[nodiscard]] std::optional<Event> next();
+    // Where next() would begin to read, for a caller that knows the event when it sees it: skip() takes its bytes,
+    // which are a whole event, without a CR or LF or byte order mark in front and with an LF at their end.
+    [[nodiscard]] std::string_view upcoming() const noexcept {
+        return tail_is_event_ ? std::string_view{completed_} : bytes_.substr(position_);
+    }
+    void skip(std::size_t event_bytes) noexcept;
     // The rest at the end of the stream, if it has any: an event that lacks its blank line.
     [[nodiscard]] std::optional<Event> finish();
-    [[nodiscard]] std::size_t held_bytes() const noexcept { return tail_.size(); }
+    // Frees what the views of events are of, when that is the scanner's own memory. For a caller that waits: without it
+    // this happens in the next feed().
+    void drop_taken() noexcept;
+    [[nodiscard]] std::size_t held_bytes() const noexcept { return tail_.size() + completed_.size() + joined_.size(); }
 
 private:
     // One event from `from` on, as far as it is there.
@@ -57,10 +51,12 @@ private:
         Event event;
         bool complete = false;
     };
-    [[nodiscard]] Scan scan(LineEnds& ends, std::size_t from);
+    [[nodiscard]] Scan scan(std::string_view bytes, std::size_t from);
     // The common event, one "data: " line and a blank one in LF, if it stands there; anything else is left to scan().
-    [[nodiscard]] static std::optional<Event> plain_event(LineEnds& ends, std::size_t from) noexcept;
+    [[nodiscard]] static std::optional<Event> plain_event(std::string_view bytes, std::size_t from) noexcept;
     void add_line(Event& event, std::string_view line, std::size_t& data_lines);
+    // tail_ is an event, or the last one: next() hands it out.
+    void complete_tail();
     // Just past the blank line that ends the event in tail_, or npos; goes on where the last call stopped.
     [[nodiscard]] std::size_t find_end_of_tail(std::string_view bytes) noexcept;
     [[nodiscard]] Event hand_out(const Event& event) noexcept;
@@ -68,10 +64,10 @@ private:
     std::string tail_;  // an incomplete event
     std::string completed_;  // an event that arrived in pieces, while its views are valid
     std::string joined_;  // data of several lines
-    LineEnds input_{{}};
-    std::size_t position_ = 0;  // in input_: what was handed out or moved to tail_
+    std::string_view bytes_;  // of the last feed()
+    std::size_t position_ = 0;  // in bytes_: what was handed out or moved to tail_
     std::size_t max_tail_bytes_;
-    bool tail_is_event_ = false;  // tail_ is complete, next() hands it out
+    bool tail_is_event_ = false;  // completed_ is to be handed out
     bool tail_line_empty_ = true;  // the last line of tail_ has no byte yet
     bool tail_after_return_ = false;  // the last byte of tail_ is a CR: an LF now belongs to it
     bool event_after_return_ = false;  // the same for the event that was handed out last

@@ -51,6 +51,7 @@ std::vector<Seen> scan(const std::vector<std::string>& pieces) {
         std::fill(buffer.begin(), buffer.end(), '#');
     }
     if (const auto rest = scanner.finish()) events.push_back(copy(*rest));
+    scanner.drop_taken();
     EXPECT_EQ(scanner.held_bytes(), 0U);
     return events;
 }
@@ -173,6 +174,31 @@ TEST(EventScanner, CompletesAnEventAtItsLastReturnWithoutWaitingForTheLineFeed) 
     EXPECT_EQ(following->raw, second);
 }
 
+TEST(EventScanner, PassesOverAnEventThatTheCallerKnowsWhetherItCameWholeOrInPieces) {
+    const std::string known = "data: known\n\n";
+    const std::string text = known + "data: x\n\n" + known;
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+        SCOPED_TRACE(cut);
+        EventScanner scanner;
+        std::vector<std::string> seen;
+        for (std::string piece : {text.substr(0, cut), text.substr(cut)}) {
+            piece.reserve(piece.size() + 64);
+            ASSERT_TRUE(scanner.feed(piece).has_value());
+            while (true) {
+                if (scanner.upcoming().starts_with(known)) {
+                    seen.push_back("known");
+                    scanner.skip(known.size());
+                    continue;
+                }
+                const auto event = scanner.next();
+                if (!event) break;
+                seen.emplace_back(event->data);
+            }
+        }
+        EXPECT_EQ(seen, (std::vector<std::string>{"known", "x", "known"}));
+    }
+}
+
 TEST(EventScanner, FindsTheSameEventsInEveryRecordingWholeByteByByteAndRandomlySplit) {
     const auto seed = test::test_seed();
     SCOPED_TRACE(testing::Message() << "WEIR_TEST_SEED=" << seed);
@@ -227,6 +253,9 @@ TEST(EventScanner, LeavesSixtyFourReadableBytesBehindDataThatItOwns) {
                                 *(event->data.data() + event->data.size() + at));
     }
     EXPECT_EQ(event->data, "a\nb");
+    EXPECT_GE(scanner.held_bytes(), event->raw.size());
+    scanner.drop_taken();
+    EXPECT_EQ(scanner.held_bytes(), 0U) << "what was taken is not kept while its reader waits";
 }
 
 }  // namespace

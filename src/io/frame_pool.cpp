@@ -14,8 +14,11 @@ constexpr bool recycle = false;
 constexpr bool recycle = true;
 #endif
 
-constexpr std::size_t granule_bytes = 64;
-constexpr std::size_t class_count = 64;
+// Blocks are multiples of the granule less the word that the allocator keeps of each, so that a frame which waits
+// wastes nothing.
+constexpr std::size_t granule_bytes = 16;
+constexpr std::size_t allocator_bytes = 8;
+constexpr std::size_t class_count = 256;
 constexpr std::size_t kept_bytes_per_class = 64 * 1024;
 
 struct FreeFrame {
@@ -45,8 +48,8 @@ struct Reaper {
 };
 thread_local Reaper reaper;
 
-constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes - 1) / granule_bytes; }
-constexpr std::size_t class_bytes(std::size_t index) noexcept { return (index + 1) * granule_bytes; }
+constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes + allocator_bytes - 1) / granule_bytes; }
+constexpr std::size_t class_bytes(std::size_t index) noexcept { return (index + 1) * granule_bytes - allocator_bytes; }
 
 // How many frames of each class are kept.
 constexpr auto most_kept = [] {

@@ -17,6 +17,15 @@ namespace {
 
 bool is_would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
 
+// Whether the kernel took every slice, when it took `bytes`.
+bool all_taken(std::span<const iovec> slices, std::size_t bytes) noexcept {
+    for (const iovec& slice : slices) {
+        if (slice.iov_len > bytes) return false;
+        bytes -= slice.iov_len;
+    }
+    return true;
+}
+
 }  // namespace
 
 Socket::Socket() noexcept = default;
@@ -87,10 +96,7 @@ base::Result<IoCount> Socket::try_writev(std::span<const iovec> slices) noexcept
     const ssize_t count = ::sendmsg(state_->descriptor.get(), &message, MSG_NOSIGNAL);
     if (count < 0 && !is_would_block(errno)) return transfer_failure("write", errno);
     const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
-    std::size_t wanted = 0;
-    for (const iovec& slice : sent_now)
-        wanted += slice.iov_len;
-    const bool blocked = count < 0 || bytes < wanted;
+    const bool blocked = count < 0 || !all_taken(sent_now, bytes);
     if (blocked) state_->write.ready = false;
     return IoCount{.bytes = bytes, .would_block = blocked};
 }

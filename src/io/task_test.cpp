@@ -146,9 +146,12 @@ TEST(FramePool, a_frame_may_be_freed_on_another_thread_and_outlives_its_own) {
 TEST(FramePool, recycles_the_frame_that_was_freed_last) {
     void* const frame = allocate_frame(130);
     free_frame(frame, 130);
-    void* const again = allocate_frame(192);  // the same class here, but not in malloc
+    void* const other = ::operator new(130);  // which malloc, had it got the frame back, would make of it
+    EXPECT_NE(other, frame);
+    void* const again = allocate_frame(136);  // of the same class
     EXPECT_EQ(again, frame);
-    free_frame(again, 192);
+    free_frame(again, 136);
+    ::operator delete(other);
 }
 #endif
 

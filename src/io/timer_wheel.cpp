@@ -32,7 +32,7 @@ void TimerWheel::arm(Timer& timer, base::Instant deadline) noexcept {
 
 void TimerWheel::advance(base::Instant now) noexcept {
     const std::uint64_t target = tick_at_or_before(now);
-    for (auto next = earliest(); next && next->tick <= target; next = earliest()) {
+    for (const auto* next = earliest(); next != nullptr && next->tick <= target; next = earliest()) {
         elapsed_ = next->tick;
         Level& level = levels_[next->level];
         level.occupied &= ~(std::uint64_t{1} << next->slot);
@@ -45,8 +45,8 @@ void TimerWheel::advance(base::Instant now) noexcept {
 }
 
 std::optional<base::Instant> TimerWheel::next_wake() noexcept {
-    const auto next = earliest();
-    if (!next) return std::nullopt;
+    const auto* const next = earliest();
+    if (next == nullptr) return std::nullopt;
     return base::Instant{tick * static_cast<std::int64_t>(next->tick)};
 }
 
@@ -59,6 +59,8 @@ void TimerWheel::insert(Timer& timer, std::uint64_t due_tick) noexcept {
     timer.queued_tick_ = due_tick;
     levels_[level].slots[slot].push_back(timer);
     levels_[level].occupied |= std::uint64_t{1} << slot;
+    const std::uint64_t slot_tick = due_tick >> (level * slot_bits) << (level * slot_bits);
+    if (earliest_ && slot_tick < earliest_->tick) earliest_ = {.level = level, .slot = slot, .tick = slot_tick};
 }
 
 // A timer whose slot is due: fires, or moves to where its present deadline belongs, or rests.
@@ -69,8 +71,13 @@ void TimerWheel::settle(Timer& timer) noexcept {
     timer.expired();
 }
 
+const TimerWheel::Position* TimerWheel::earliest() noexcept {
+    if (!earliest_ || levels_[earliest_->level].slots[earliest_->slot].empty()) earliest_ = find_earliest();
+    return earliest_ ? &*earliest_ : nullptr;
+}
+
 // Also forgets slots that timers have left, so that nobody wakes up for them.
-std::optional<TimerWheel::Position> TimerWheel::earliest() noexcept {
+std::optional<TimerWheel::Position> TimerWheel::find_earliest() noexcept {
     for (std::size_t index = 0; index < level_count; ++index) {
         Level& level = levels_[index];
         while (level.occupied != 0) {

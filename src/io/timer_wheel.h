@@ -68,9 +68,12 @@ private:
 
     void insert(Timer& timer, std::uint64_t due_tick) noexcept;
     void settle(Timer& timer) noexcept;
-    [[nodiscard]] std::optional<Position> earliest() noexcept;
+    // The first slot that holds timers; nullptr = nothing is armed. Looked for only when the last one found is empty.
+    [[nodiscard]] const Position* earliest() noexcept;
+    [[nodiscard]] std::optional<Position> find_earliest() noexcept;
 
     std::array<Level, level_count> levels_;
+    std::optional<Position> earliest_;
     std::uint64_t elapsed_;  // the tick up to which everything was fired
 };
 

@@ -93,6 +93,17 @@ TEST(TimerWheel, an_earlier_deadline_moves_the_timer) {
     EXPECT_EQ(timer.fired, 1);
 }
 
+TEST(TimerWheel, a_timer_before_the_one_that_was_next_is_next) {
+    TimerWheel wheel{start};
+    Probe later, sooner;
+    wheel.arm(later, start + 10s);
+    ASSERT_GT(wheel.next_wake(), start + 1s + TimerWheel::tick);
+    wheel.arm(sooner, start + 1s);
+    EXPECT_LE(wheel.next_wake(), start + 1s + TimerWheel::tick);
+    wheel.advance(start + 1s + TimerWheel::tick);
+    EXPECT_EQ(sooner.fired, 1);
+}
+
 TEST(TimerWheel, a_disarmed_timer_does_not_fire_but_can_be_armed_again) {
     TimerWheel wheel{start};
     Probe timer;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -135,14 +136,18 @@ Segment::Segment(SegmentName name, std::string path, std::byte* data, std::size_
 
 Segment::~Segment() { ::munmap(data_, size_); }
 
-base::Status Segment::prefault() noexcept {
-    if (prefaulted_.exchange(true, std::memory_order_relaxed)) return {};
-    if (::madvise(data_, size_, populate_write) == 0) return {};
-    if (errno != EINVAL) prefaulted_.store(false, std::memory_order_relaxed);
-    if (errno != EINVAL) return std::unexpected{system_failure(path_, "its pages cannot be had", errno)};
-    // An older kernel. Its owner may be writing already, so that the touch must not change anything.
+base::Status Segment::prefault(std::size_t bytes) noexcept {
     constexpr std::size_t page_bytes = 4096;
-    for (std::size_t at = 0; at < size_; at += page_bytes)
+    const std::size_t end = std::min(size_, (bytes + page_bytes - 1) / page_bytes * page_bytes);
+    if (end <= prefaulted_) return {};
+    const std::size_t begin = std::exchange(prefaulted_, end);
+    if (::madvise(data_ + begin, end - begin, populate_write) == 0) return {};
+    if (errno != EINVAL) {
+        prefaulted_ = begin;
+        return std::unexpected{system_failure(path_, "its pages cannot be had", errno)};
+    }
+    // An older kernel. Its owner may be writing already, so that the touch must not change anything.
+    for (std::size_t at = begin; at < end; at += page_bytes)
         std::atomic_ref<std::uint32_t>{*reinterpret_cast<std::uint32_t*>(data_ + at)}.fetch_or(0);
     return {};
 }

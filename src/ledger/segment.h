@@ -1,7 +1,7 @@
 // Segment: one file of a spool, mapped into memory: a header, then frames. Its blocks are allocated before it is
 // mapped, so that a full disk is an error here and never a SIGBUS later. Unmapping leaves the file; SpoolDirectory
-// removes it. Threads: one worker appends, the writer reads; prefault() from a third. Which frames are still needed is
-// the writer's.
+// removes it. Threads: one worker appends, the writer reads; prefault() from a third, the keeper. Which frames are
+// still needed is the writer's.
 #pragma once
 
 #include "base/result.h"
@@ -55,9 +55,9 @@ public:
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    // Has every page there and writable, so that the first write to it finds it. May take a millisecond. Errors:
-    // unavailable (the file system cannot keep its promise).
-    [[nodiscard]] base::Status prefault() noexcept;
+    // Has the pages of the first `bytes` there and writable, so that the first write to one finds it. May take a
+    // millisecond. Errors: unavailable (the file system cannot keep its promise).
+    [[nodiscard]] base::Status prefault(std::size_t bytes) noexcept;
 
     // The worker will append nothing more.
     void seal() noexcept { sealed_.store(true, std::memory_order_release); }
@@ -85,7 +85,7 @@ private:
     std::byte* data_;
     std::size_t size_;
     std::atomic<bool> sealed_{false};
-    std::atomic<bool> prefaulted_{false};
+    std::size_t prefaulted_ = 0;  // the keeper's own
 };
 
 }  // namespace weir::ledger

@@ -55,9 +55,11 @@ base::Status SegmentKeeper::fill(Spool& spool, SpoolDirectory::Need need) {
         if (!segment) return std::unexpected{std::move(segment).error()};
         spool.grant(*std::move(segment));
     }
-    // Only the next one: what is reserved behind it costs disk, not memory.
-    if (const auto next = spool.next_segment()) return next->prefault();
-    return {};
+    // What is reserved behind the window costs disk, not memory.
+    base::Status ready;
+    for (const auto& part : spool.upcoming())
+        if (ready) ready = part.segment->prefault(part.end);
+    return ready;
 }
 
 void SegmentKeeper::note(const base::Status& filled) {

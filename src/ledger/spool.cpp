@@ -48,6 +48,9 @@ bool Spool::make_contiguous() noexcept {
     const bool first = current_ == nullptr;
     current_ = spares_.front().get();
     at_ = segment_header_bytes;
+    window_ends_at_ = 0;
+    place_.store(at_, std::memory_order_relaxed);
+    in_use_ = spares_.front();
     begun_.push_back(std::move(spares_.front()));
     spares_.pop_front();
     // This was the last: the keeper did not keep up, and is to be further ahead from now on.
@@ -62,6 +65,11 @@ void Spool::publish(const FrameHeader& header, std::size_t payload_bytes) noexce
 
 void Spool::note_demand() noexcept {
     demand_.store(left_behind_ + consumed() + reserved_, std::memory_order_relaxed);
+    if (at_ >= window_ends_at_) {
+        window_ends_at_ = at_ + window_bytes / 4;
+        place_.store(at_, std::memory_order_relaxed);
+        room_wanted_.wake();
+    }
     const auto granted = granted_.load(std::memory_order_relaxed);
     if (rung_at_ == granted || !missing()) return;
     rung_at_ = granted;
@@ -149,9 +157,16 @@ bool Spool::missing() const noexcept {
     return granted < demand_.load(std::memory_order_relaxed) + lead * usable_ + usable_ / 2;
 }
 
-std::shared_ptr<Segment> Spool::next_segment() {
+std::vector<Spool::Upcoming> Spool::upcoming() {
     const std::scoped_lock lock{mutex_};
-    return spares_.empty() ? nullptr : spares_.front();
+    std::vector<Upcoming> parts;
+    std::size_t end = place_.load(std::memory_order_relaxed) + window_bytes;
+    if (in_use_) {
+        parts.push_back({.segment = in_use_, .end = std::min(end, in_use_->size())});
+        end -= parts.back().end;
+    }
+    if (end > 0 && !spares_.empty()) parts.push_back({.segment = spares_.front(), .end = end});
+    return parts;
 }
 
 void Spool::take_new_segments(std::vector<std::shared_ptr<Segment>>& segments) {

@@ -1,8 +1,8 @@
 // Spool: one worker's end of the spool. It appends the frames of the worker's requests to mapped segments: no system
 // call, no allocation, no lock but at a segment's end. A request that is let in has room reserved for its end, twice
 // (an end may be amended once), whatever happens to disk and store meanwhile.
-// Threads: begin(), end() and settle() on the worker's; grant() and missing() on the keeper's; take_new_segments() on
-// the writer's; close() when the worker has ended.
+// Threads: begin(), end() and settle() on the worker's; grant(), missing() and upcoming() on the keeper's;
+// take_new_segments() on the writer's; close() when the worker has ended.
 #pragma once
 
 #include "ledger/bell.h"
@@ -58,8 +58,14 @@ public:
     // Whether there is less free room than the lead and half a segment: what the worker may use while the keeper is
     // held up.
     [[nodiscard]] bool missing() const noexcept;
-    // The segment that is used next, so that it can be made ready; nullptr = none.
-    [[nodiscard]] std::shared_ptr<Segment> next_segment();
+    // What is written next, about so many bytes: parts of the segment in use and of the one behind it, to be made
+    // ready. The keeper is woken whenever a quarter of the window has been written.
+    struct Upcoming {
+        std::shared_ptr<Segment> segment;
+        std::size_t end = 0;  // an offset in it
+    };
+    static constexpr std::size_t window_bytes = 1 << 20;
+    [[nodiscard]] std::vector<Upcoming> upcoming();
     // The segments that were begun since the last call, in order.
     void take_new_segments(std::vector<std::shared_ptr<Segment>>& segments);
     // Those that were never begun; after close().
@@ -88,17 +94,20 @@ private:
     std::uint64_t left_behind_ = 0;  // usable bytes of the segments before this one
     std::uint64_t reserved_ = 0;
     std::uint64_t rung_at_ = 0;  // what was granted when the keeper was last asked for more
+    std::size_t window_ends_at_ = 0;  // the place at which the keeper is to move the window on
 
     // Usable bytes since the beginning: given, and used or reserved.
     std::atomic<std::uint64_t> granted_{0};
     // How many segments the keeper is ahead; twice as many whenever the worker has taken the last.
     std::atomic<std::uint64_t> lead_{shortest_lead};
     std::atomic<std::uint64_t> demand_{0};
+    std::atomic<std::size_t> place_{0};  // where the window was moved last, in in_use_
     std::atomic<std::uint64_t> dropped_{0};  // requests served without a record
 
     std::mutex mutex_;
     std::deque<std::shared_ptr<Segment>> spares_;
     std::vector<std::shared_ptr<Segment>> begun_;
+    std::shared_ptr<Segment> in_use_;
 };
 
 }  // namespace weir::ledger

@@ -179,5 +179,40 @@ TEST_F(SpoolTest, IsReadWhileItIsWritten) {
     EXPECT_EQ(next, count);
 }
 
+TEST_F(SpoolTest, AWindowOfPagesGoesBeforeWhatIsWritten) {
+    auto large = options();
+    large.segment_bytes = 2 * Spool::window_bytes;
+    large.cap_bytes = 16 * Spool::window_bytes;
+    begin(large);
+    const auto ends = [this] {
+        std::vector<std::size_t> found;
+        for (const auto& part : spool().upcoming())
+            found.push_back(part.end);
+        return found;
+    };
+    EXPECT_EQ(ends(), std::vector{Spool::window_bytes}) << "nothing is written yet";
+    write("first");
+    const auto first = spool().upcoming().front();
+    const auto place = first.end - Spool::window_bytes;
+    EXPECT_GE(place, segment_header_bytes);
+    EXPECT_LT(place, max_frame_bytes);
+    const auto write_until = [&](std::size_t parts) {
+        for (int i = 0; i < 100'000 && ends().size() != parts; ++i)
+            write("more");
+    };
+    write_until(2);
+    EXPECT_EQ(ends().front(), large.segment_bytes) << "the rest of the segment";
+    EXPECT_GT(ends().back(), 0U);
+    EXPECT_LT(ends().back(), Spool::window_bytes / 2) << "and a part of the next";
+    EXPECT_EQ(spool().upcoming().front().segment, first.segment);
+    write_until(1);
+    EXPECT_NE(spool().upcoming().front().segment, first.segment);
+    const auto begun = ends();
+    EXPECT_LT(begun.front(), Spool::window_bytes + max_frame_bytes) << "a new segment begins with a new window";
+    for (int i = 0; i < 100'000 && ends() == begun; ++i)
+        write("more");
+    EXPECT_LT(ends().front(), begun.front() + Spool::window_bytes / 2) << "which moves on";
+}
+
 }  // namespace
 }  // namespace weir::ledger
