@@ -1,51 +1,76 @@
 #include "http/ascii.h"
 
-#include <algorithm>
-#include <array>
+#include "base/sixteen.h"
+
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
 namespace weir::http {
 namespace {
 
-// Many bytes at once, in whatever the target has for it.
-using Sixteen = unsigned char __attribute__((vector_size(16)));
-using Eight = unsigned char __attribute__((vector_size(8)));
-
-// Whether one of the bytes is below 0x20 or is DEL. Every head passes here, so the common case costs a few
-// instructions for many bytes; the tab, which is allowed, is left to the table.
-template <class Bytes>
-bool may_hold_control(Bytes bytes) noexcept {
-    const auto odd = (bytes < 0x20) | (bytes == 0x7f);
-    std::array<std::uint64_t, sizeof(Bytes) / 8> words;
-    std::memcpy(words.data(), &odd, sizeof odd);
-    std::uint64_t any = 0;
-    for (const std::uint64_t word : words)
-        any |= word;
-    return any != 0;
+// Every head passes here, so what `is_common` says of sixteen bytes costs a few instructions for all of them. What it
+// does not know is looked up.
+template <class IsCommon, class IsAllowed>
+std::size_t count_run(std::string_view text, IsCommon is_common, IsAllowed is_allowed) noexcept {
+    constexpr std::uint32_t all = 1U << 16U;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        if (text.size() - at >= 16) {
+            const auto common = base::which(is_common(base::load_sixteen(text.data() + at)));
+            const auto count = static_cast<std::size_t>(std::countr_zero(~common | all));
+            at += count;
+            if (count == 16) continue;
+        }
+        if (!is_allowed(text[at])) return at;
+        ++at;
+    }
+    return at;
 }
 
-// Counts whole runs of sizeof(Bytes) bytes from `count` on; false = a run holds what may not be there.
-template <class Bytes>
-bool count_runs(std::string_view text, std::size_t& count) noexcept {
-    Bytes bytes;
-    while (text.size() - count >= sizeof bytes) {
-        std::memcpy(&bytes, text.data() + count, sizeof bytes);
-        if (may_hold_control(bytes) && !std::ranges::all_of(text.substr(count, sizeof bytes), is_value_char))
-            return false;
-        count += sizeof bytes;
-    }
-    return true;
+auto are_letters(base::Sixteen bytes) noexcept { return (bytes | 0x20) - 'a' < 26; }
+
+// Eight bytes in lower case.
+std::uint64_t load_lower(const char* bytes) noexcept {
+    using Eight = unsigned char __attribute__((vector_size(8)));
+    Eight loaded;
+    std::memcpy(&loaded, bytes, sizeof loaded);
+    loaded |= (loaded - 'A' < 26) & 0x20;
+    return std::bit_cast<std::uint64_t>(loaded);
 }
 
 }  // namespace
 
+std::size_t count_token_chars(std::string_view text) noexcept {
+    const auto is_common = [](base::Sixteen bytes) { return are_letters(bytes) | (bytes - '0' < 10) | (bytes == '-'); };
+    return count_run(text, is_common, is_token_char);
+}
+
 std::size_t count_value_chars(std::string_view text) noexcept {
-    std::size_t count = 0;
-    if (count_runs<Sixteen>(text, count)) static_cast<void>(count_runs<Eight>(text, count));
-    while (count < text.size() && is_value_char(text[count]))
-        ++count;
-    return count;
+    const auto is_common = [](base::Sixteen bytes) { return (bytes >= 0x20) & (bytes != 0x7f); };
+    return count_run(text, is_common, is_value_char);
+}
+
+std::size_t count_target_chars(std::string_view text) noexcept {
+    // From the hyphen to the nine there are a point, a slash and the digits.
+    const auto is_common = [](base::Sixteen bytes) { return are_letters(bytes) | (bytes - '-' <= '9' - '-'); };
+    return count_run(text, is_common, is_target_char);
+}
+
+std::size_t count_host_chars(std::string_view text) noexcept {
+    const auto is_common = [](base::Sixteen bytes) {
+        return are_letters(bytes) | ((bytes - '-' <= ':' - '-') & (bytes != '/'));
+    };
+    return count_run(text, is_common, is_host_char);
+}
+
+bool ascii_detail::same_letters(std::string_view left, std::string_view right) noexcept {
+    std::size_t at = 0;
+    for (; left.size() - at >= 8; at += 8)
+        if (load_lower(left.data() + at) != load_lower(right.data() + at)) return false;
+    for (; at < left.size(); ++at)
+        if (left[at] != right[at] && to_lower(left[at]) != to_lower(right[at])) return false;
+    return true;
 }
 
 }  // namespace weir::http

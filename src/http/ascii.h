@@ -51,7 +51,10 @@ inline constexpr std::array<std::uint8_t, 256> classes = make_classes();
 [[nodiscard]] constexpr bool is_host_char(char c) noexcept { return ascii_detail::is(c, ascii_detail::host_bit); }
 
 // How many of those `text` begins with.
+[[nodiscard]] std::size_t count_token_chars(std::string_view text) noexcept;
 [[nodiscard]] std::size_t count_value_chars(std::string_view text) noexcept;
+[[nodiscard]] std::size_t count_target_chars(std::string_view text) noexcept;
+[[nodiscard]] std::size_t count_host_chars(std::string_view text) noexcept;
 [[nodiscard]] inline bool are_value_chars(std::string_view text) noexcept {
     return count_value_chars(text) == text.size();
 }
@@ -62,12 +65,14 @@ inline constexpr std::array<std::uint8_t, 256> classes = make_classes();
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
-[[nodiscard]] constexpr bool equals_ignoring_case(std::string_view left, std::string_view right) noexcept {
-    if (left.size() != right.size()) return false;
-    for (std::size_t at = 0; at < left.size(); ++at) {
-        if (left[at] != right[at] && to_lower(left[at]) != to_lower(right[at])) return false;
-    }
-    return true;
+namespace ascii_detail {
+
+[[nodiscard]] bool same_letters(std::string_view left, std::string_view right) noexcept;
+
+}  // namespace ascii_detail
+
+[[nodiscard]] inline bool equals_ignoring_case(std::string_view left, std::string_view right) noexcept {
+    return left.size() == right.size() && ascii_detail::same_letters(left, right);
 }
 
 [[nodiscard]] constexpr std::string_view trim_blanks(std::string_view text) noexcept {
@@ -80,7 +85,7 @@ inline constexpr std::array<std::uint8_t, 256> classes = make_classes();
 }
 
 // Whether a Content-Type names this media type, whatever its parameters.
-[[nodiscard]] constexpr bool media_type_is(std::string_view content_type, std::string_view media_type) noexcept {
+[[nodiscard]] inline bool media_type_is(std::string_view content_type, std::string_view media_type) noexcept {
     return equals_ignoring_case(trim_blanks(content_type.substr(0, content_type.find(';'))), media_type);
 }
 

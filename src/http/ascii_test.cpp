@@ -14,16 +14,26 @@ TEST(Ascii, AllowsInAValueWhatTheStandardAllows) {
     }
 }
 
-// Every byte at every place of values around the size that is checked at once, among neighbours of every kind.
-TEST(Ascii, ChecksAWholeValueAsItChecksEachByte) {
-    for (const char neighbour : {'a', '\t', ' ', '\x80', '\xff'}) {
-        for (std::size_t size = 1; size < 20; ++size) {
-            for (std::size_t at = 0; at < size; ++at) {
-                for (unsigned code = 0; code < 256; ++code) {
-                    std::string text(size, neighbour);
-                    text[at] = static_cast<char>(code);
-                    ASSERT_EQ(count_value_chars(text), is_value_char(text[at]) ? size : at)
-                        << code << ' ' << at << ' ' << size;
+// Every byte at every place of texts around the size that is looked at at once, among neighbours of every kind.
+TEST(Ascii, CountsARunAsItLooksAtEachByte) {
+    struct Class {
+        std::size_t (*count)(std::string_view);
+        bool (*holds)(char);
+        std::string_view neighbours;
+    };
+    const Class classes[] = {{count_value_chars, is_value_char, "a\t \x80\xff"},
+                             {count_token_chars, is_token_char, "aZ-0_"},
+                             {count_target_chars, is_target_char, "zA/9%"},
+                             {count_host_chars, is_host_char, "b.:-["}};
+    for (const auto& [count, holds, neighbours] : classes) {
+        for (const char neighbour : neighbours) {
+            for (std::size_t size = 1; size < 36; size += size < 15 || size > 30 ? 1 : 3) {
+                for (std::size_t at = 0; at < size; ++at) {
+                    for (unsigned code = 0; code < 256; ++code) {
+                        std::string text(size, neighbour);
+                        text[at] = static_cast<char>(code);
+                        ASSERT_EQ(count(text), holds(text[at]) ? size : at) << code << ' ' << at << ' ' << size;
+                    }
                 }
             }
         }
@@ -43,6 +53,23 @@ TEST(Ascii, ComparesLettersWithoutCase) {
     EXPECT_FALSE(equals_ignoring_case("Content-Length", "Content-Lengt"));
     EXPECT_FALSE(equals_ignoring_case("a@", "A`"));
     EXPECT_FALSE(equals_ignoring_case("[", "{"));
+}
+
+TEST(Ascii, ComparesEveryByteAtEveryPlaceWithEveryOther) {
+    for (const std::size_t size : {1U, 8U, 11U}) {
+        for (std::size_t at = 0; at < size; ++at) {
+            std::string left(size, 'q');
+            std::string right(size, 'Q');
+            for (unsigned one = 0; one < 256; ++one) {
+                for (unsigned other = 0; other < 256; ++other) {
+                    left[at] = static_cast<char>(one);
+                    right[at] = static_cast<char>(other);
+                    ASSERT_EQ(equals_ignoring_case(left, right), to_lower(left[at]) == to_lower(right[at]))
+                        << one << ' ' << other;
+                }
+            }
+        }
+    }
 }
 
 TEST(Ascii, AMediaTypeHasNoCaseAndMayHaveParameters) {

@@ -30,7 +30,7 @@ struct Reading {
 
 Checked read_host(std::string_view value, Reading& reading) noexcept {
     if (std::exchange(reading.has_host, true)) return malformed("Host is given twice");
-    if (value.empty() || !std::ranges::all_of(value, is_host_char)) return malformed("the Host field is not a host");
+    if (value.empty() || count_host_chars(value) != value.size()) return malformed("the Host field is not a host");
     return {};
 }
 
@@ -82,21 +82,16 @@ Checked read_meaning(const Field& field, Reading& reading) noexcept {
 // Cuts the next field off `rest`, its CRLF included.
 std::expected<Field, HeadError> take_field(std::string_view& rest) noexcept {
     if (rest.starts_with(' ') || rest.starts_with('\t')) return malformed("a field is folded over two lines");
-    std::size_t name_size = 0;
-    while (name_size < rest.size() && is_token_char(rest[name_size]))
-        ++name_size;
-    if (name_size == 0 || name_size == rest.size() || rest[name_size] != ':') {
+    const auto name = rest.substr(0, count_token_chars(rest));
+    const auto behind_name = rest.substr(name.size());
+    if (name.empty() || !behind_name.starts_with(':')) {
         return malformed("a field's name is not a token followed by a colon");
     }
-    const auto after_colon = rest.substr(name_size + 1);
-    const auto line_feed = after_colon.find('\n');
-    const auto value_size = line_feed == std::string_view::npos || line_feed == 0 ? 0 : line_feed - 1;
-    if (!after_colon.substr(value_size).starts_with("\r\n") || !are_value_chars(after_colon.substr(0, value_size))) {
-        return malformed("a field's value holds a control character");
-    }
-    const Field field{.name = rest.substr(0, name_size), .value = trim_blanks(after_colon.substr(0, value_size))};
-    rest = after_colon.substr(value_size + 2);
-    return field;
+    const auto value = behind_name.substr(1, count_value_chars(behind_name.substr(1)));
+    rest = behind_name.substr(1 + value.size());
+    if (!rest.starts_with("\r\n")) return malformed("a field's value holds a control character");
+    rest.remove_prefix(2);
+    return Field{.name = name, .value = trim_blanks(value)};
 }
 
 Checked read_fields(std::string_view rest, FieldTable& fields, Reading& reading) {
@@ -123,19 +118,19 @@ Checked check_version(std::string_view version) noexcept {
 }
 
 Checked check_request_line(std::string_view line, RequestHead& head) noexcept {
-    const auto method_end = line.find(' ');
-    const auto target_end = line.find(' ', method_end == std::string_view::npos ? method_end : method_end + 1);
-    if (target_end == std::string_view::npos) return malformed("the request line is not: method, target, version");
-    head.method = line.substr(0, method_end);
-    if (head.method.empty() || !std::ranges::all_of(head.method, is_token_char)) {
-        return malformed("the method is not a token");
+    head.method = line.substr(0, count_token_chars(line));
+    if (head.method.empty() || !line.substr(head.method.size()).starts_with(' ')) {
+        return malformed("the request line does not begin with a method");
     }
-    head.target = line.substr(method_end + 1, target_end - method_end - 1);
-    if (head.target.empty() || !std::ranges::all_of(head.target, is_target_char)) {
-        return malformed("the request target holds a character that must be escaped");
-    }
+    line.remove_prefix(head.method.size() + 1);
+    head.target = line.substr(0, count_target_chars(line));
+    if (head.target.empty()) return malformed("the request line has no target");
+    line.remove_prefix(head.target.size());
+    if (!line.starts_with(' ')) return malformed("the request target holds a character that must be escaped");
+    line.remove_prefix(1);
+    if (auto checked = check_version(line); !checked) return checked;
     head.minor_version = line.back() - '0';
-    return check_version(line.substr(target_end + 1));
+    return {};
 }
 
 Checked check_status_line(std::string_view line, ResponseHead& head) noexcept {

@@ -27,24 +27,28 @@ Framing framing_of(const Meaning& meaning, Framing without_fields) noexcept {
     return *meaning.content_length > 0 ? Framing::length : Framing::none;
 }
 
+bool split_path(std::string_view target, RequestHead& head) {
+    if (!target.starts_with('/')) return false;
+    const auto question = target.find('?');
+    head.path = target.substr(0, question);
+    if (question != std::string_view::npos) head.query = target.substr(question + 1);
+    return true;
+}
+
 // "/path?query", or "http://host/path?query" whose host has no meaning here.
 bool split_target(RequestHead& head) {
     auto rest = head.target;
+    if (split_path(rest, head)) return true;
     for (const std::string_view scheme : {"http://", "https://"}) {
         if (!equals_ignoring_case(rest.substr(0, scheme.size()), scheme)) continue;
         rest.remove_prefix(scheme.size());
         const auto authority_end = rest.find_first_of("/?");
         const auto authority = rest.substr(0, authority_end);
-        if (authority.empty() || !std::ranges::all_of(authority, is_host_char)) return false;
+        if (authority.empty() || count_host_chars(authority) != authority.size()) return false;
         rest.remove_prefix(authority.size());
-        if (!rest.starts_with('/')) return false;
-        break;
+        return split_path(rest, head);
     }
-    if (!rest.starts_with('/')) return false;
-    const auto question = rest.find('?');
-    head.path = rest.substr(0, question);
-    if (question != std::string_view::npos) head.query = rest.substr(question + 1);
-    return true;
+    return false;
 }
 
 std::optional<int> number_after(std::string_view text, std::string_view name) {
@@ -70,8 +74,9 @@ std::expected<RequestHead, HeadError> parse_request_head(std::string_view bytes)
     head.framing = framing_of(*meaning, Framing::none);
     head.content_length = meaning->content_length.value_or(0);
     head.keep_alive = keeps_alive(head.minor_version, *meaning);
+    if (head.minor_version == 0 || !head.fields.find("expect")) return head;
     for (const Field& field : head.fields.all()) {
-        if (head.minor_version == 0 || !equals_ignoring_case(field.name, "expect")) continue;
+        if (!equals_ignoring_case(field.name, "expect")) continue;
         if (!equals_ignoring_case(field.value, "100-continue")) return malformed("Expect is not 100-continue");
         head.expect_continue = true;
     }

@@ -28,11 +28,19 @@ public:
     void add(Field field) {
         if (fields_.empty()) fields_.reserve(16);  // most heads have fewer
         fields_.push_back(field);
+        sizes_ |= size_bit(field.name);
     }
-    void clear() noexcept { fields_.clear(); }
+    void clear() noexcept { *this = FieldTable{}; }
 
 private:
+    // Most names that are asked for are not there, and most of those have a size that no other name has.
+    [[nodiscard]] static std::uint64_t size_bit(std::string_view name) noexcept {
+        return std::uint64_t{1} << (name.size() % 64);
+    }
+    [[nodiscard]] bool may_hold(std::string_view name) const noexcept { return (sizes_ & size_bit(name)) != 0; }
+
     std::vector<Field> fields_;
+    std::uint64_t sizes_ = 0;  // bits, of the names' sizes
 };
 
 enum class Framing : std::uint8_t { none, length, chunked, until_close };
