@@ -127,7 +127,7 @@ function(weir_add_gateway_program)
   endif()
   add_executable(weir ${main})
   target_include_directories(weir PRIVATE ${PROJECT_BINARY_DIR}/include/cli)
-  target_link_libraries(weir PRIVATE weir_cli)
+  target_link_libraries(weir PRIVATE ${WEIR_ALLOCATOR} weir_cli)  # the allocator first, so that it is found before libc's
   add_dependencies(programs weir)
 endfunction()
 
