@@ -3,6 +3,7 @@
 #include "base/exception_text.h"
 #include "gateway/refusal.h"
 #include "gateway/request.h"
+#include "gateway/request_id.h"
 
 namespace weir::gateway {
 
@@ -35,8 +36,8 @@ io::Task<void> Gateway::handle(http::RequestSource& source, http::ResponseSink& 
 io::Task<void> Gateway::reject(http::Fault fault, std::string message, http::ResponseSink& sink) {
     const Refusal refusal{.reason = reason_of(fault), .message = std::move(message)};
     services_.metrics.reject(refusal.reason);
-    const std::string id = services_.random.text(request_id_length);
-    const RefusalFields fields{refusal, id};
+    const auto id = make_request_id(base::wall_now(), services_.random);
+    const RefusalFields fields{refusal, {id.data(), id.size()}};
     const std::string body = error_body(refusal);
     const auto sent = co_await sink.send(refusal.status_to_send(), fields.all(), body);
     static_cast<void>(sent);
@@ -47,8 +48,8 @@ io::Task<void> Gateway::crashed(std::exception_ptr failure, http::ResponseSink& 
     if (sink.begun()) co_return;
     const Refusal refusal{.reason = Reason::internal_error,
                           .message = "The gateway failed while it handled this request; its operator's log says more."};
-    const std::string id = services_.random.text(request_id_length);
-    const RefusalFields fields{refusal, id};
+    const auto id = make_request_id(base::wall_now(), services_.random);
+    const RefusalFields fields{refusal, {id.data(), id.size()}};
     const std::string body = error_body(refusal);
     const auto sent = co_await sink.send(refusal.status_to_send(), fields.all(), body);
     static_cast<void>(sent);

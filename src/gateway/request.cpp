@@ -54,15 +54,15 @@ std::string_view text_of(TemperatureClass temperature) {
 }  // namespace
 
 Request::Request(Services& services, http::RequestSource& source, http::ResponseSink& sink)
-    : services_{services}, source_{source}, sink_{sink}, snapshot_{services.snapshot}, keys_{services.keys} {
-    services.random.fill_text(id_);
-}
+    : services_{services}, source_{source}, sink_{sink}, snapshot_{services.snapshot}, keys_{services.keys} {}
 
 io::Task<void> Request::run() {
-    const auto entry = authenticate();
+    const auto now = base::wall_now();
+    id_ = make_request_id(now, services_.random);
+    const auto entry = authenticate(now);
     if (!entry) return refuse_unrecorded(boxed(invalid_api_key()));
     tenant_ = entry->tenant;
-    settlement_.emplace(services_, source_.last_byte_at());
+    settlement_.emplace(services_, now, source_.last_byte_at());
     settlement_->record.caller = entry->caller;
     keep_of_head();
     if (settlement_->begin()) return serve();
@@ -71,14 +71,14 @@ io::Task<void> Request::run() {
          .message = "This gateway cannot keep records at present and serves no request without one; try again."}));
 }
 
-std::optional<auth::Entry> Request::authenticate() const {
+std::optional<auth::Entry> Request::authenticate(base::WallTime now) const {
     const auto& fields = source_.head().fields;
     // Two of a kind are not a choice that we make for the caller.
     const bool ambiguous = fields.count("authorization") > 1 || fields.count("x-api-key") > 1;
     const auto secret =
         auth::presented_key({.authorization = fields.find("authorization"), .x_api_key = fields.find("x-api-key")});
     // No credential is looked up too, as an empty one, so that every refusal takes the same time.
-    return services_.known_keys.authenticate(keys_, ambiguous ? "" : secret.value_or(""), base::wall_now());
+    return services_.known_keys.authenticate(keys_, ambiguous ? "" : secret.value_or(""), now);
 }
 
 io::Task<void> Request::refuse_unrecorded(BoxedRefusal refusal) {

@@ -6,6 +6,7 @@
 #include "gateway/attempt.h"
 #include "gateway/inspect.h"
 #include "gateway/refusal.h"
+#include "gateway/request_id.h"
 #include "gateway/route.h"
 #include "gateway/selection.h"
 #include "gateway/services.h"
@@ -15,7 +16,6 @@
 #include "io/task.h"
 #include "routing/choice.h"
 
-#include <array>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -23,9 +23,6 @@
 #include <string>
 
 namespace weir::gateway {
-
-// Characters of a request id: [A-Za-z0-9_-]; 144 bits, so that ids of any number of gateways never meet.
-inline constexpr std::size_t request_id_length = 24;
 
 class Request {
 public:
@@ -38,7 +35,7 @@ private:
     using ReadBody = std::expected<std::string, http::BodyError>;
 
     [[nodiscard]] std::string_view id() const noexcept { return {id_.data(), id_.size()}; }
-    [[nodiscard]] std::optional<auth::Entry> authenticate() const;
+    [[nodiscard]] std::optional<auth::Entry> authenticate(base::WallTime now) const;
     // A refusal of a request that leaves no record.
     io::Task<void> refuse_unrecorded(BoxedRefusal refusal);
     // The stages are no tasks but where they wait, so that a request which waits has few frames.
@@ -71,7 +68,7 @@ private:
     // These own what the record's views show.
     std::shared_ptr<const Snapshot> snapshot_;
     std::shared_ptr<const auth::KeyTable> keys_;
-    std::array<char, request_id_length> id_;
+    RequestId id_{};
     std::string client_request_id_;
     std::string trace_id_;
     std::string engine_version_;

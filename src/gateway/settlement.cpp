@@ -9,9 +9,9 @@ constexpr std::chrono::milliseconds noticeable{1};
 
 }  // namespace
 
-Settlement::Settlement(Services& services, base::Instant began) : services_{services} {
+Settlement::Settlement(Services& services, base::WallTime time, base::Instant began) : services_{services} {
     moments.began = moments.last_request_byte = began;
-    record.time = base::wall_now();
+    record.time = time;
 }
 
 bool Settlement::begin() {

@@ -17,7 +17,7 @@ namespace weir::gateway {
 
 class Settlement {
 public:
-    Settlement(Services& services, base::Instant began);
+    Settlement(Services& services, base::WallTime time, base::Instant began);
     Settlement(const Settlement&) = delete;
     Settlement& operator=(const Settlement&) = delete;
     ~Settlement();
