@@ -2,8 +2,7 @@
 
 #include "store/migrations.h"
 #include "store/sqlite_handle.h"
-#include "telemetry/record_json.h"
-#include "telemetry/test_record.h"
+#include "store/test_rows.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -23,30 +22,8 @@ namespace {
 using std::chrono::milliseconds;
 using telemetry::test::full_record;
 using telemetry::test::sparse_record;
-
-model::RequestRecord record_of(const std::string& id) {
-    auto record = full_record();
-    record.request_id = telemetry::test::kept(std::string{id});
-    return record;
-}
-
-// Records with their lines, as the writer hands them over.
-class Rows {
-public:
-    template <class Records>
-    explicit Rows(const Records& records) {
-        for (const auto& record : records)
-            lines_.push_back(telemetry::to_json(record));
-        std::size_t i = 0;
-        for (const auto& record : records)
-            rows_.push_back({.record = &record, .json = lines_[i++]});
-    }
-    [[nodiscard]] std::vector<ports::RecordRow>& get() { return rows_; }
-
-private:
-    std::vector<std::string> lines_;
-    std::vector<ports::RecordRow> rows_;
-};
+using test::record_of;
+using test::Rows;
 
 template <class Records>
 base::Status insert(SqliteStore& store, const Records& records) {
