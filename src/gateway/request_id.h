@@ -1,7 +1,6 @@
 // RequestId: a request's name in its answer, upstream, in the log and in the store: 24 characters of [A-Za-z0-9_-].
-// The first seven are the wall clock's milliseconds, in digits that sort as bytes do, so that an index of ids grows at
-// its end (until 2109, when they begin again); the rest is 102 random bits, so that ids of any number of gateways never
-// meet. Pure.
+// The first nine are the wall clock's microseconds, in digits that sort as bytes do, so that an index of ids grows at
+// its end; the rest is 90 random bits, so that ids of any number of gateways never meet. Pure.
 #pragma once
 
 #include "base/random.h"
