@@ -3,13 +3,15 @@
 #include "store/record_schema.h"
 #include "store/sqlite_handle.h"
 #include "store/sqlite_store.h"
-#include "telemetry/record_json.h"
-#include "telemetry/test_record.h"
+#include "store/test_rows.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace weir::store {
 namespace {
@@ -74,6 +76,30 @@ TEST(Migrations, TheSecondKeepsWhatTheFirstSchemaHad) {
         EXPECT_TRUE((*store)->insert(std::array{ports::RecordRow{.record = &record, .json = json}}));
     }
     EXPECT_EQ(number(path, "SELECT count(*) FROM requests"), 3);
+    std::filesystem::remove_all(directory);
+}
+
+TEST(Migrations, PagesAreLargeInANewFileAndAsTheyWereInAnOlderOne) {
+    std::string directory = (std::filesystem::temp_directory_path() / "weir-pages-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+    const std::string older = directory + "/older.db";
+    {
+        const auto database = database_at(older);
+        ASSERT_TRUE(execute(database.get(), "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL"));
+        for (const auto& step : migrations())
+            ASSERT_TRUE(execute(database.get(), step.sql.c_str()));
+        const auto version = "PRAGMA user_version = " + std::to_string(migrations().back().number);
+        ASSERT_TRUE(execute(database.get(), version.c_str()));
+    }
+    for (const auto& [path, page_bytes] : {std::pair{older, 4096}, std::pair{directory + "/new.db", 16384}}) {
+        const auto store = SqliteStore::open(path);
+        ASSERT_TRUE(store) << store.error().message();
+        const std::vector records(40, telemetry::test::full_record());
+        test::Rows rows{records};
+        EXPECT_TRUE((*store)->insert(rows.get()));
+        EXPECT_EQ(number(path, "SELECT count(*) FROM requests"), 1);
+        EXPECT_EQ(number(path, "PRAGMA page_size"), page_bytes);
+    }
     std::filesystem::remove_all(directory);
 }
 

@@ -12,7 +12,7 @@ namespace weir::store {
 
 struct SqliteOptions {
     std::chrono::milliseconds busy_timeout{2000};  // wait for another process's lock before an operation fails
-    std::uint32_t max_pages = 0;                   // cap on the file, in pages of 4 KiB; 0 = SQLite's own
+    std::uint32_t max_pages = 0;                   // cap on the file, in its pages; 0 = SQLite's own
     bool create = true;                            // a file that does not exist is made (mode 0600)
 };
 
