@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 namespace weir::ledger {
 
@@ -25,10 +26,11 @@ public:
         }
         changed_.notify_one();
     }
-    void sleep(std::chrono::milliseconds longest) {
+    // Whether it was rung.
+    bool sleep(std::chrono::milliseconds longest) {
         std::unique_lock lock{mutex_};
         changed_.wait_for(lock, longest, [this] { return rung_; });
-        rung_ = false;
+        return std::exchange(rung_, false);
     }
 
 private:

@@ -70,10 +70,13 @@ void Spool::note_demand() noexcept {
         place_.store(at_, std::memory_order_relaxed);
         room_wanted_.wake();
     }
+    if (!missing()) {
+        // Maybe what was asked for was not missing any more when the keeper looked: ask again the next time.
+        asked_at_ = nothing_asked;
+        return;
+    }
     const auto granted = granted_.load(std::memory_order_relaxed);
-    if (rung_at_ == granted || !missing()) return;
-    rung_at_ = granted;
-    room_wanted_.wake();
+    if (std::exchange(asked_at_, granted) != granted) room_wanted_.wake();
 }
 
 Ticket Spool::begin(const model::RequestRecord& record) noexcept {

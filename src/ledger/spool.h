@@ -93,7 +93,8 @@ private:
     std::uint64_t sequence_ = 0;
     std::uint64_t left_behind_ = 0;  // usable bytes of the segments before this one
     std::uint64_t reserved_ = 0;
-    std::uint64_t rung_at_ = 0;  // what was granted when the keeper was last asked for more
+    static constexpr std::uint64_t nothing_asked = ~std::uint64_t{0};
+    std::uint64_t asked_at_ = nothing_asked;  // what was granted when the keeper was asked for more
     std::size_t window_ends_at_ = 0;  // the place at which the keeper is to move the window on
 
     // Usable bytes since the beginning: given, and used or reserved.

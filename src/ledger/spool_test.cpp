@@ -112,6 +112,26 @@ TEST_F(SpoolTest, AsksForASegmentInTime) {
     EXPECT_GT(granted, 10);
 }
 
+// Requests that end give their reserve back, maybe just before the keeper looks.
+TEST_F(SpoolTest, AsksAgainForWhatWasNotMissingWhenTheKeeperLooked) {
+    begin(options(), 1, 0);
+    while (spool().missing())
+        ASSERT_TRUE(grant());
+    const auto asked = [this] { return room_wanted_.sleep({}); };
+    for (int times = 0; times < 3; ++times) {
+        std::vector<Ticket> tickets;
+        while (!spool().missing()) {
+            asked();  // for other reasons
+            tickets.push_back(spool().begin(record_of("a")));
+            ASSERT_TRUE(tickets.back().open());
+        }
+        EXPECT_TRUE(asked()) << times;
+        for (auto& ticket : tickets)
+            spool().end(ticket, record_of("a"), Ending::final_);
+        ASSERT_FALSE(spool().missing());
+    }
+}
+
 TEST_F(SpoolTest, ABurstThatTookTheLastSegmentMakesTheLeadLonger) {
     begin(options(), 1, 0);
     const auto fill_up = [this] {
