@@ -15,7 +15,6 @@ import { median, rotated } from './harness/statistics.mjs';
 
 const full = { rounds: 9, seconds: 2.5 };
 const memoryRounds = 3;
-const saturated = { segment: '32MiB' };  // of Weir's spool: the default holds less than a second of such a load
 const busyLoad = 0.7;
 const cores = { proxy: 0, load: 1 };
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -39,7 +38,7 @@ async function runRound(programs, upstream, round, seconds) {
   const parts = {};
   const voided = [];
   for (const name of rotated(peerNames, round)) {
-    const peer = await startPeer(programs, name, { upstream, core: cores.proxy, round, size: saturated });
+    const peer = await startPeer(programs, name, { upstream, core: cores.proxy, round });
     const measured = await measureRound(programs, peer, { cores, upstream, seconds });
     await peer.stop();
     values[name] = measured.values;

@@ -10,10 +10,10 @@ export const peerNames = ['direct', 'weir', 'nginx', 'haproxy'];
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // {name, address, pids, settle(): waits for its work to be done, tells how many records it lost since the last, stop()}
-export async function startPeer(programs, name, { upstream, core, round, size }) {
+export async function startPeer(programs, name, { upstream, core, round }) {
   const directory = join(programs.directory, `${name}-${round}`);
   if (name === 'direct') return { name, address: upstream.address, pids: [], settle: async () => 0, stop: async () => {} };
-  if (name === 'weir') return startWeir(programs, { upstream, core, size, name: `${name}-${round}`, directory });
+  if (name === 'weir') return startWeir(programs, { upstream, core, name: `${name}-${round}`, directory });
   mkdirSync(directory, { recursive: true });
   chmodSync(programs.directory, 0o755);  // nginx's worker is another user
   const address = `127.0.0.1:${await freePort()}`;
@@ -31,8 +31,8 @@ export async function startPeer(programs, name, { upstream, core, round, size })
   return { name, address, pids: withChildren(child.process.pid), settle: async () => 0, stop };
 }
 
-async function startWeir(programs, { upstream, core, size, name, directory }) {
-  const gateway = await programs.startWeir({ upstream: upstream.address, core, size, name });
+async function startWeir(programs, { upstream, core, name, directory }) {
+  const gateway = await programs.startWeir({ upstream: upstream.address, core, name });
   const stop = async () => {
     await programs.stop(gateway.child);
     rmSync(directory, { recursive: true, force: true });

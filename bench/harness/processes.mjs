@@ -88,11 +88,10 @@ export class Programs {
   }
 }
 
-function weirConfig(upstream, { keys = 1000, pools = 1, segment = '4MiB' }) {
+function weirConfig(upstream, { keys = 1000, pools = 1 }) {
   const others = (count, line) => Array.from({ length: count - 1 }, (_, i) => line(i)).join('\n');
   return filledIn('weir.yaml', {
     UPSTREAM: upstream,
-    SEGMENT: segment,
     KEY_SHA256: sha256(key),
     KEYS: others(keys, (i) => `      - {name: bench-${i}, sha256: ${sha256(`${key}-${i}`)}}`).trimStart(),
     POOLS: others(pools, (i) => `  pool-${i}: {engine: vllm, replicas: ["http://${upstream}"], family: family-${i}, target: {model: bench-model}}`).trimStart(),
