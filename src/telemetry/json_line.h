@@ -6,6 +6,9 @@
 #include "base/json_writer.h"
 #include "base/time.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -48,9 +51,22 @@ public:
         at_ += text.size();
         return *this;
     }
-    JsonLine& word(std::string_view text) { return put('"').plain(text).put('"'); }
-    JsonLine& string(std::string_view text) { return put('"').inside_string(text).put('"'); }
-    JsonLine& inside_string(std::string_view text) { return is_plain(text) ? plain(text) : escaped(text); }
+    JsonLine& string(std::string_view text) {
+        if (text.size() > longest_copied) return put('"').escaped(text).put('"');
+        room(text.size() + 2);
+        *at_++ = '"';
+        if (!copy_plain(text.data(), text.size(), at_)) return escaped(text).put('"');
+        char* const end = at_ + text.size();
+        *end = '"';
+        at_ = end + 1;
+        return *this;
+    }
+    JsonLine& inside_string(std::string_view text) {
+        room(std::min(text.size(), longest_copied));
+        if (text.size() > longest_copied || !copy_plain(text.data(), text.size(), at_)) return escaped(text);
+        at_ += text.size();
+        return *this;
+    }
     template <class T>
     JsonLine& number(T value) {
         if constexpr (std::is_floating_point_v<T>)
@@ -108,28 +124,49 @@ private:
         *at_++ = c;
         return *this;
     }
-    // Printable ASCII without quote and backslash: eight bytes at a time.
-    [[nodiscard]] static bool is_plain(std::string_view text) noexcept {
-        constexpr std::uint64_t ones = 0x0101010101010101U;
-        constexpr std::uint64_t tops = ones * 0x80U;
-        std::uint64_t bad = 0;
-        const auto look = [&bad](std::uint64_t word) {
-            const auto has_zero = [](std::uint64_t value) { return (value - ones) & ~value; };
-            bad |= word | (word - ones * 0x20U) | has_zero(word ^ ones * '"') | has_zero(word ^ ones * '\\') |
-                   (word + ones);  // 0x7F
-        };
-        std::size_t i = 0;
-        for (; i + 8 <= text.size(); i += 8) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, text.data() + i, 8);
-            look(word);
+    using Sixteen = signed char __attribute__((vector_size(16)));
+    // Which are not printable ASCII, or a quote or backslash. Bytes from 0x80 on are below zero.
+    [[nodiscard]] static Sixteen odd_of(Sixteen bytes) noexcept {
+        return (bytes < 0x20) | (bytes == '"') | (bytes == '\\') | (bytes == 0x7F);
+    }
+    // A text of two words' length or less, as its first and its last word, which may overlap.
+    template <class Word>
+    [[nodiscard]] static Sixteen copy_ends(const char* from, std::size_t size, char* to) noexcept {
+        constexpr std::uint64_t unused = sizeof(Word) == 8 ? 0 : ~std::uint64_t{0} << (sizeof(Word) % 8 * 8);
+        constexpr std::uint64_t padding = unused & 0x7878787878787878U;  // "xxxxxxxx"
+        Word first;
+        Word last;
+        std::memcpy(&first, from, sizeof first);
+        std::memcpy(&last, from + size - sizeof last, sizeof last);
+        std::memcpy(to, &first, sizeof first);
+        std::memcpy(to + size - sizeof last, &last, sizeof last);
+        const std::array<std::uint64_t, 2> words{first | padding, last | padding};
+        return odd_of(std::bit_cast<Sixteen>(words));
+    }
+    // False = something in it must be escaped.
+    [[nodiscard]] static bool copy_plain(const char* from, std::size_t size, char* to) noexcept {
+        Sixteen odd{};
+        if (size >= sizeof odd) {
+            const auto copy = [&odd, from, to](std::size_t at) {
+                Sixteen bytes;
+                std::memcpy(&bytes, from + at, sizeof bytes);
+                std::memcpy(to + at, &bytes, sizeof bytes);
+                odd |= odd_of(bytes);
+            };
+            for (std::size_t at = 0; at + sizeof odd < size; at += sizeof odd)
+                copy(at);
+            copy(size - sizeof odd);
+        } else if (size >= 8) {
+            odd = copy_ends<std::uint64_t>(from, size, to);
+        } else if (size >= 4) {
+            odd = copy_ends<std::uint32_t>(from, size, to);
+        } else if (size >= 2) {
+            odd = copy_ends<std::uint16_t>(from, size, to);
+        } else if (size == 1) {
+            odd = copy_ends<std::uint8_t>(from, size, to);
         }
-        if (i < text.size()) {
-            std::uint64_t word = ones * 'x';
-            std::memcpy(&word, text.data() + i, text.size() - i);
-            look(word);
-        }
-        return (bad & tops) == 0;
+        const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(odd);
+        return (halves[0] | halves[1]) == 0;
     }
     JsonLine& escaped(std::string_view text) {
         std::string quoted;

@@ -221,8 +221,10 @@ public:
 
     template <class Text>
     void text(Text& value, std::size_t most) {
-        value = {};
-        if (present()) raw_text(value, most);
+        if (present())
+            raw_text(value, most);
+        else
+            value = {};
     }
     void time(base::WallTime& value) noexcept {
         std::int64_t count = 0;

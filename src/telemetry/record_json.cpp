@@ -39,7 +39,7 @@ void write_identity(JsonLine& json, const model::RequestRecord& record) {
     text(json, WEIR_MEMBER("key"), record.caller.key);
     text(json, WEIR_MEMBER("workload"), record.caller.workload);
     text(json, WEIR_MEMBER("alias"), record.alias);
-    if (record.endpoint) json.raw(WEIR_MEMBER("endpoint")).word(model::name_of(*record.endpoint));
+    if (record.endpoint) json.raw(WEIR_MEMBER("endpoint")).string(model::name_of(*record.endpoint));
 }
 
 void write_features(JsonLine& json, model::FeatureSet features) {
@@ -49,7 +49,7 @@ void write_features(JsonLine& json, model::FeatureSet features) {
     }
     json.raw(WEIR_MEMBER("features") "[");
     for (const auto feature : model::all_features)
-        if (features.contains(feature)) json.item().word(model::name_of(feature));
+        if (features.contains(feature)) json.item().string(model::name_of(feature));
     json.close(']');
 }
 
@@ -87,7 +87,7 @@ void write_attempts(JsonLine& json, const std::vector<model::AttemptRecord>& att
         json.item().raw("{\"pool\":").string(attempt.pool);
         text(json, WEIR_MEMBER("replica"), attempt.replica);
         text(json, WEIR_MEMBER("engine_request_id"), attempt.engine_request_id);
-        json.raw(WEIR_MEMBER("outcome")).word(model::name_of(attempt.outcome));
+        json.raw(WEIR_MEMBER("outcome")).string(model::name_of(attempt.outcome));
         json.raw(WEIR_MEMBER("duration")).milliseconds(attempt.duration_ms);
         number(json, WEIR_MEMBER("prompt_tokens"), attempt.prompt_tokens);
         number(json, WEIR_MEMBER("completion_tokens"), attempt.completion_tokens);
@@ -108,8 +108,8 @@ void write_route(JsonLine& json, const model::RequestRecord& record) {
 
 void write_outcome(JsonLine& json, const model::RequestRecord& record) {
     if (record.status != 0) json.raw(WEIR_MEMBER("status")).number(record.status);
-    json.raw(WEIR_MEMBER("outcome")).word(model::name_of(record.outcome));
-    if (record.reason) json.raw(WEIR_MEMBER("reason")).word(model::name_of(*record.reason));
+    json.raw(WEIR_MEMBER("outcome")).string(model::name_of(record.outcome));
+    if (record.reason) json.raw(WEIR_MEMBER("reason")).string(model::name_of(*record.reason));
     text(json, WEIR_MEMBER("policy_outcome"), record.policy_outcome);
     number(json, WEIR_MEMBER("prompt_bytes"), record.prompt_bytes);
     number(json, WEIR_MEMBER("prompt_tokens"), record.prompt_tokens);
@@ -117,7 +117,7 @@ void write_outcome(JsonLine& json, const model::RequestRecord& record) {
     number(json, WEIR_MEMBER("completion_tokens"), record.completion_tokens);
     number(json, WEIR_MEMBER("reasoning_tokens"), record.reasoning_tokens);
     number(json, WEIR_MEMBER("delivered_tokens"), record.delivered_tokens);
-    json.raw(WEIR_MEMBER("usage_source")).word(model::name_of(record.usage_source));
+    json.raw(WEIR_MEMBER("usage_source")).string(model::name_of(record.usage_source));
     text(json, WEIR_MEMBER("finish_reason"), record.finish_reason);
 }
 

@@ -59,7 +59,7 @@ TEST(RecordJson, EscapesAtEveryPlaceWithinAText) {
         {'"', "\\\""},       {'\\', "\\\\"},           {'\n', "\\n"}, {'\x1f', "\\u001f"},
         {'\x7f', "\\u007f"}, {'\xff', "\xEF\xBF\xBD"}, {' ', " "},    {'~', "~"}};
     for (const auto& [odd, shown] : cases)
-        for (std::size_t length = 1; length <= 20; ++length)
+        for (std::size_t length = 1; length <= 50; ++length)
             for (std::size_t at = 0; at < length; ++at) {
                 auto record = test::sparse_record();
                 record.alias = test::kept(std::string(at, 'a') + odd + std::string(length - at - 1, 'b'));
