@@ -10,9 +10,6 @@ namespace weir::base {
 
 namespace {
 
-constexpr char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-static_assert(sizeof alphabet == 64 + 1);
-
 // SplitMix64 spreads one seed over the state, so that near seeds give unrelated sequences.
 std::uint64_t split_mix(std::uint64_t& state) noexcept {
     state += 0x9E3779B97F4A7C15ULL;
@@ -60,27 +57,6 @@ std::uint64_t Random::below(std::uint64_t bound) noexcept {
 }
 
 double Random::unit() noexcept { return static_cast<double>((*this)() >> 11U) * 0x1.0p-53; }
-
-std::string Random::text(std::size_t length) {
-    std::string result(length, '\0');
-    fill_text(result);
-    return result;
-}
-
-void Random::fill_text(std::span<char> out) noexcept {
-    constexpr unsigned per_word = 10;  // 6 bits each
-    std::uint64_t bits = 0;
-    unsigned left = 0;
-    for (char& character : out) {
-        if (left == 0) {
-            bits = (*this)();
-            left = per_word;
-        }
-        character = alphabet[bits & 63U];
-        bits >>= 6U;
-        --left;
-    }
-}
 
 Random& thread_random() {
     thread_local Random random = Random::from_system();

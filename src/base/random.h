@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
 
 namespace weir::base {
 
@@ -28,10 +27,6 @@ public:
     [[nodiscard]] std::uint64_t below(std::uint64_t bound) noexcept;
     // Uniform in [0, 1).
     [[nodiscard]] double unit() noexcept;
-    // Characters of [A-Za-z0-9_-], 6 bits of randomness each.
-    [[nodiscard]] std::string text(std::size_t length);
-    // The same into a buffer that exists.
-    void fill_text(std::span<char> out) noexcept;
 
 private:
     Random() = default;

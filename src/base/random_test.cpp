@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <thread>
 
 namespace weir::base {
@@ -61,25 +60,6 @@ TEST(Random, UnitIsInItsRangeAndCentred) {
         sum += drawn;
     }
     EXPECT_NEAR(sum / 10000, 0.5, 0.02);
-}
-
-TEST(Random, TextHasItsLengthAndAlphabet) {
-    Random random{7};
-    const auto good = [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    };
-    std::set<std::string> seen;
-    std::set<char> characters;
-    for (int i = 0; i < 1000; ++i) {
-        const auto text = random.text(22);
-        ASSERT_EQ(text.size(), 22U);
-        ASSERT_TRUE(std::ranges::all_of(text, good)) << text;
-        characters.insert(text.begin(), text.end());
-        seen.insert(text);
-    }
-    EXPECT_EQ(seen.size(), 1000U);
-    EXPECT_EQ(characters.size(), 64U);
-    EXPECT_EQ(random.text(0), "");
 }
 
 TEST(Random, ThreadsAndProcessesStartDifferently) {
