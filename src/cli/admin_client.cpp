@@ -92,16 +92,10 @@ io::Task<Result<AdminReply>> exchange(io::Reactor& reactor, const http::Origin& 
     const auto read = co_await opened->read_head(wait);
     if (!read) co_return std::unexpected{read.error()};
     const int status = (*read)->status;
-    std::string answer;
-    for (bool end = false; !end;) {
-        const auto part = co_await opened->read_body(wait);
-        if (!part) co_return std::unexpected{part.error()};
-        answer += part->bytes;
-        end = part->end;
-        if (answer.size() > max_reply_bytes) co_return base::fail(ErrorCode::too_large, "the answer is too long");
-    }
+    auto answer = co_await opened->read_whole_body(max_reply_bytes, wait);
+    if (!answer) co_return std::unexpected{answer.error()};
     opened->spoil();
-    co_return reply_of(status, std::move(answer));
+    co_return reply_of(status, *std::move(answer));
 }
 
 }  // namespace

@@ -28,17 +28,10 @@ io::Task<base::Result<Answer>> ask(http::ClientPool& client, http::Origin origin
     if (!sent) co_return std::unexpected{sent.error()};
     const base::Result<const http::ResponseHead*> head = co_await exchange->read_head(wait);
     if (!head) co_return std::unexpected{head.error()};
-    Answer answer{.status = (*head)->status, .body = {}};
-    for (bool ended = false; !ended;) {
-        const base::Result<http::BodyPart> part = co_await exchange->read_body(wait);
-        if (!part) co_return std::unexpected{part.error()};
-        if (answer.body.size() + part->bytes.size() > max_answer_bytes)
-            co_return base::fail(base::ErrorCode::too_large,
-                                 fmt::format("the answer is longer than {} bytes", max_answer_bytes));
-        answer.body.append(part->bytes);
-        ended = part->end;
-    }
-    co_return answer;
+    const int status = (*head)->status;
+    auto body = co_await exchange->read_whole_body(max_answer_bytes, wait);
+    if (!body) co_return std::unexpected{body.error()};
+    co_return Answer{.status = status, .body = *std::move(body)};
 }
 
 }  // namespace weir::control

@@ -83,8 +83,6 @@ private:
     io::Task<AttemptResult> relay_whole(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> answer_whole(std::string body, int status);
     io::Task<AttemptResult> relay_refusal(http::Exchange& exchange, const http::ResponseHead& head);
-    io::Task<base::Result<std::string>> read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit,
-                                                 std::size_t expected_bytes);
 
     // False where the engine's completion_tokens are not those that the client gets: candidates of best_of that are not
     // shown; one choice of several, at engines that count no other.

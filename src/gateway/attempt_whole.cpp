@@ -16,8 +16,6 @@ using model::Reason;
 namespace {
 
 constexpr std::size_t error_body_limit_bytes = 64 * 1024;
-constexpr std::size_t padding_bytes = 64;
-constexpr std::size_t most_reserved_bytes = 1024 * 1024;
 constexpr std::uint64_t bytes_per_token = 4;
 
 std::optional<std::chrono::milliseconds> retry_after_of(const http::ResponseHead& head) {
@@ -88,23 +86,9 @@ AttemptResult classify(const http::ResponseHead& head, std::string_view body) {
 
 }  // namespace
 
-io::Task<Result<std::string>> Attempt::read_all(http::Exchange& exchange, std::size_t limit_bytes, Limit limit,
-                                                std::size_t expected_bytes) {
-    std::string body;
-    body.reserve(std::min(expected_bytes, limit_bytes) + padding_bytes);
-    while (true) {
-        const auto part = co_await exchange.read_body(wait_until(limit));
-        if (!part) co_return std::unexpected{part.error()};
-        if (body.size() + part->bytes.size() > limit_bytes)
-            co_return base::fail(ErrorCode::too_large, "the engine's answer");
-        body.append(part->bytes);
-        if (part->end) co_return body;
-    }
-}
-
 io::Task<AttemptResult> Attempt::relay_refusal(http::Exchange& exchange, const http::ResponseHead& head) {
     const Limit limit = sooner(plan_.pool->config->timeouts.idle, Reason::upstream_timeout_idle);
-    const auto body = co_await read_all(exchange, error_body_limit_bytes, limit, 0);
+    const auto body = co_await exchange.read_whole_body(error_body_limit_bytes, wait_until(limit));
     // The status says enough when its text does not come whole.
     if (!body && body.error().code() == ErrorCode::cancelled) co_return gone();
     if (!body) exchange.spoil();
@@ -115,9 +99,7 @@ io::Task<AttemptResult> Attempt::relay_whole(http::Exchange& exchange, const htt
     const Limit limit{plan_.total_deadline, Reason::upstream_timeout_total};
     if (head.framing == http::Framing::length && head.content_length > plan_.response_limit_bytes)
         co_return failure_of(base::Error{ErrorCode::too_large, ""}, limit, "", 1);
-    // Announced sizes are believed up to a point: the engine may be lying.
-    const auto expected = std::min<std::uint64_t>(head.content_length, most_reserved_bytes);
-    auto body = co_await read_all(exchange, plan_.response_limit_bytes, limit, expected);
+    auto body = co_await exchange.read_whole_body(plan_.response_limit_bytes, wait_until(limit));
     if (!body)
         co_return failure_of(body.error(), limit, "waiting for the rest of its answer", exchange.bytes_received());
     settlement_.moments.upstream_first = base::monotonic_now();
@@ -146,7 +128,6 @@ void Attempt::note_answer(const Answer& answer) {
 }
 
 io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
-    body.reserve(body.size() + padding_bytes);
     const auto policy = relay_policy();
     const Answer& answer = services_.relay_scratch.reader.read(body, policy.answer);
     if (!answer.is_object)

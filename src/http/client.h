@@ -56,8 +56,11 @@ public:
     void release_head() noexcept;
     // What has arrived, as one view. `end` exactly once; not to be called after it.
     [[nodiscard]] io::Task<base::Result<BodyPart>> read_body(io::Wait wait);
-    // The same in its two halves, for who wants no other task to exist while it waits: unless body_is_buffered(), wait
-    // for the connection (views of the body die); then take what there is, which may be nothing (no bytes and no end).
+    // All of it, with 64 readable bytes behind. Also too_large: it is longer than the limit.
+    [[nodiscard]] io::Task<base::Result<std::string>> read_whole_body(std::size_t limit_bytes, io::Wait wait);
+    // read_body() in its two halves, for who wants no other task to exist while it waits: unless body_is_buffered(),
+    // wait for the connection (views of the body die); then take what there is, which may be nothing (no bytes and no
+    // end).
     [[nodiscard]] bool body_is_buffered() const noexcept;
     [[nodiscard]] io::ReadinessAwaiter wait_readable(io::Wait wait) noexcept;
     [[nodiscard]] base::Result<BodyPart> try_read_body();

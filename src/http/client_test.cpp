@@ -91,23 +91,42 @@ TEST_F(ClientTest, ReadsEveryFraming) {
         {.name = "Keep-Alive as llama.cpp sends it",
          .response = head + "Keep-Alive: timeout=5, max=100\r\nContent-Length: 5\r\n\r\nhello"},
     };
-    for (const auto& test : cases) {
-        SCOPED_TRACE(test.name);
-        make_pool({});
+    for (const bool whole : {false, true}) {
+        for (const auto& test : cases) {
+            SCOPED_TRACE(test.name + (whole ? ", in one call" : ""));
+            if (whole) whole_limit_bytes_ = test.body.size();
+            make_pool({});
+            ScriptedPeer peer{[&](BlockingListener& listener) {
+                auto socket = listener.accept();
+                serve(socket, test.response);
+                if (test.closes)
+                    socket.close();
+                else
+                    EXPECT_EQ(socket.receive(), "");  // until the client closes
+            }};
+            const auto answer = ask(peer.port(), test.request_bytes);
+            EXPECT_FALSE(answer.error.has_value()) << answer.message;
+            EXPECT_EQ(answer.body, test.body);
+            EXPECT_EQ(pool_->idle(), test.kept ? 1U : 0U);
+            pool_->close_idle();
+            io::block_on(*reactor_, pause(1ms));  // descriptors are closed at the end of a turn
+        }
+    }
+}
+
+TEST_F(ClientTest, RefusesABodyOverTheLimit) {
+    const std::string head = "HTTP/1.1 200 OK\r\n";
+    for (const auto& response : {ok_hello, head + "Content-Length: 500\r\n\r\nhello", head + "\r\nhello",
+                                 head + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n"}) {
+        whole_limit_bytes_ = 4;
         ScriptedPeer peer{[&](BlockingListener& listener) {
             auto socket = listener.accept();
-            serve(socket, test.response);
-            if (test.closes)
-                socket.close();
-            else
-                EXPECT_EQ(socket.receive(), "");  // until the client closes
+            serve(socket, response);
+            EXPECT_EQ(socket.receive(), "");
         }};
-        const auto answer = ask(peer.port(), test.request_bytes);
-        EXPECT_FALSE(answer.error.has_value()) << answer.message;
-        EXPECT_EQ(answer.body, test.body);
-        EXPECT_EQ(pool_->idle(), test.kept ? 1U : 0U);
-        pool_->close_idle();
-        io::block_on(*reactor_, pause(1ms));  // descriptors are closed at the end of a turn
+        EXPECT_EQ(ask(peer.port()).error, base::ErrorCode::too_large) << response;
+        EXPECT_EQ(pool_->idle(), 0U);
+        io::block_on(*reactor_, pause(1ms));
     }
 }
 

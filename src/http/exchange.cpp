@@ -13,6 +13,7 @@ namespace weir::http {
 namespace {
 
 constexpr std::uint8_t most_informational_heads = 16;
+constexpr std::uint64_t most_reserved_bytes = 1024 * 1024;
 
 }  // namespace
 
@@ -31,6 +32,9 @@ io::Task<base::Status> Exchange::send(std::span<const std::string_view> slices, 
 }
 io::Task<base::Result<const ResponseHead*>> Exchange::read_head(io::Wait wait) { return state_->read_head(wait); }
 io::Task<base::Result<BodyPart>> Exchange::read_body(io::Wait wait) { return state_->read_body(wait); }
+io::Task<base::Result<std::string>> Exchange::read_whole_body(std::size_t limit_bytes, io::Wait wait) {
+    return state_->read_whole_body(limit_bytes, wait);
+}
 bool Exchange::body_is_buffered() const noexcept { return state_->body_is_buffered(); }
 base::Result<BodyPart> Exchange::try_read_body() { return state_->try_read_body(); }
 io::ReadinessAwaiter Exchange::wait_readable(io::Wait wait) noexcept { return state_->wait_readable(wait); }
@@ -196,6 +200,36 @@ io::Task<base::Result<BodyPart>> Exchange::State::wait_for_body(io::Wait wait) {
 io::ReadinessAwaiter Exchange::State::wait_readable(io::Wait wait) noexcept {
     free_memory(handed_out_);
     return connection->socket.wait_readable(wait);
+}
+
+// Most answers came whole with their head.
+io::Task<base::Result<std::string>> Exchange::State::read_whole_body(std::size_t limit_bytes, io::Wait wait) {
+    const bool came_whole = head_.framing == Framing::length && pending_.size() == left_ && left_ <= limit_bytes;
+    if (!came_whole) return collect_body(limit_bytes, wait);
+    ended_ = true;
+    pending_.reserve(pending_.size() + ClientPool::State::padding_bytes);
+    return io::Task<base::Result<std::string>>::ended(std::exchange(pending_, std::string{}));
+}
+
+// Announced sizes are believed up to a point: the peer may be lying.
+io::Task<base::Result<std::string>> Exchange::State::collect_body(std::size_t limit_bytes, io::Wait wait) {
+    std::string body;
+    const auto announced = static_cast<std::size_t>(std::min<std::uint64_t>(left_, most_reserved_bytes));
+    body.reserve(std::min(announced, limit_bytes) + ClientPool::State::padding_bytes);
+    while (true) {
+        if (!body_is_buffered()) {
+            const base::Status readable = co_await connection->socket.wait_readable(wait);
+            if (!readable) co_return failed(readable.error());
+        }
+        const auto part = try_read_body();
+        if (!part) co_return std::unexpected{part.error()};
+        if (part->bytes.size() > limit_bytes - body.size())
+            co_return failed(base::ErrorCode::too_large, "the response body is longer than the limit");
+        body.append(part->bytes);
+        if (!part->end) continue;
+        body.reserve(body.size() + ClientPool::State::padding_bytes);
+        co_return body;
+    }
 }
 
 base::Result<BodyPart> Exchange::State::try_read_body() {

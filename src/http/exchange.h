@@ -28,6 +28,7 @@ struct Exchange::State {
     [[nodiscard]] io::Task<base::Result<const ResponseHead*>> read_head(io::Wait wait);
     [[nodiscard]] io::Task<base::Result<BodyPart>> read_body(io::Wait wait);
     [[nodiscard]] io::ReadinessAwaiter wait_readable(io::Wait wait) noexcept;
+    [[nodiscard]] io::Task<base::Result<std::string>> read_whole_body(std::size_t limit_bytes, io::Wait wait);
     [[nodiscard]] base::Result<BodyPart> try_read_body();
     // Whether try_read_body() has something to tell without reading.
     [[nodiscard]] bool body_is_buffered() const noexcept {
@@ -43,6 +44,7 @@ struct Exchange::State {
 private:
     [[nodiscard]] io::Task<base::Status> go_on_sending(Gather gather, io::Wait wait);
     [[nodiscard]] io::Task<base::Result<BodyPart>> wait_for_body(io::Wait wait);
+    [[nodiscard]] io::Task<base::Result<std::string>> collect_body(std::size_t limit_bytes, io::Wait wait);
     // Bytes of one read, in the pool's buffer; empty = nothing now, nullopt = the peer has ended.
     [[nodiscard]] base::Result<std::optional<std::span<char>>> try_read();
     // Reads what has come while the request was being sent; true when it is an answer.

@@ -60,6 +60,14 @@ protected:
         answer.received_bytes = opened->bytes_received();
         if (!head) co_return failed(answer, head.error());
         answer.status = (*head)->status;
+        if (whole_limit_bytes_) {
+            auto body = co_await opened->read_whole_body(*whole_limit_bytes_, within(time));
+            answer.received_bytes = opened->bytes_received();
+            if (!body) co_return failed(answer, body.error());
+            read_ahead(*body);
+            answer.body = *std::move(body);
+            co_return answer;
+        }
         for (bool end = false; !end;) {
             const auto part = co_await opened->read_body(within(time));
             answer.received_bytes = opened->bytes_received();
@@ -112,6 +120,7 @@ protected:
 
     std::unique_ptr<io::Reactor> reactor_;
     std::unique_ptr<ClientPool> pool_;
+    std::optional<std::size_t> whole_limit_bytes_;  // bodies are then read with one call
 };
 
 // Reads a request without a body, and answers.
