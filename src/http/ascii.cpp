@@ -9,22 +9,38 @@
 namespace weir::http {
 namespace {
 
+// Whether `is_common` holds for the last bytes of `text`, less than sixteen from `at` on, as far as one look can tell.
+template <class IsCommon>
+bool ends_in_common(std::string_view text, std::size_t at, IsCommon is_common) noexcept {
+    const std::size_t left = text.size() - at;
+    if (text.size() >= 16) {
+        const auto common = base::which(is_common(base::load_sixteen(text.data() + text.size() - 16)));
+        return (~common & 0xffffU) >> (16 - left) == 0;
+    }
+    if (left < 8) return false;
+    char both[16];  // the first eight and the last eight, which overlap
+    std::memcpy(both, text.data() + at, 8);
+    std::memcpy(both + 8, text.data() + text.size() - 8, 8);
+    return base::which(is_common(base::load_sixteen(both))) == 0xffffU;
+}
+
 // Every head passes here, so what `is_common` says of sixteen bytes costs a few instructions for all of them. What it
 // does not know is looked up.
 template <class IsCommon, class IsAllowed>
 std::size_t count_run(std::string_view text, IsCommon is_common, IsAllowed is_allowed) noexcept {
     constexpr std::uint32_t all = 1U << 16U;
     std::size_t at = 0;
-    while (at < text.size()) {
-        if (text.size() - at >= 16) {
-            const auto common = base::which(is_common(base::load_sixteen(text.data() + at)));
-            const auto count = static_cast<std::size_t>(std::countr_zero(~common | all));
-            at += count;
-            if (count == 16) continue;
-        }
+    while (text.size() - at >= 16) {
+        const auto common = base::which(is_common(base::load_sixteen(text.data() + at)));
+        const auto count = static_cast<std::size_t>(std::countr_zero(~common | all));
+        at += count;
+        if (count == 16) continue;
         if (!is_allowed(text[at])) return at;
         ++at;
     }
+    if (ends_in_common(text, at, is_common)) return text.size();
+    while (at < text.size() && is_allowed(text[at]))
+        ++at;
     return at;
 }
 
