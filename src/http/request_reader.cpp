@@ -16,6 +16,12 @@ std::unexpected<HeadError> fault(Fault kind, std::string_view message) noexcept 
     return std::unexpected{HeadError{.fault = kind, .message = message}};
 }
 
+std::unexpected<HeadError> late_or_gone(const base::Error& error) noexcept {
+    return error.code() == base::ErrorCode::timeout
+               ? fault(Fault::slow, "the request did not come in time")
+               : fault(Fault::client_closed, "the connection ended within the request");
+}
+
 }  // namespace
 
 io::Task<std::expected<bool, HeadError>> RequestReader::read_head() {
@@ -27,46 +33,36 @@ io::Task<std::expected<bool, HeadError>> RequestReader::read_head() {
         const bool between_requests = pending_.empty();
         if (between_requests) {
             free_memory(pending_);
-            const bool came = co_await wait_between_requests();
+            const io::Wait idle{.deadline = server_.now() + server_.limits.idle_timeout, .cancel = &server_.draining};
+            base::Status came = co_await socket_.wait_readable(idle);
+            if (!came && came.error().code() == base::ErrorCode::cancelled)
+                came = co_await socket_.wait_readable(last_chance());
             if (!came) co_return false;
             deadline = server_.now() + server_.limits.header_timeout;
+        } else {
+            const base::Status more = co_await socket_.wait_readable({.deadline = deadline, .cancel = &server_.cut});
+            if (!more) co_return late_or_gone(more.error());
         }
-        const auto bytes = co_await read_some(deadline);
+        const auto bytes = try_read();
         if (!bytes && between_requests) co_return false;  // it ended without a byte of a request
         if (!bytes) co_return std::unexpected{bytes.error()};
-        found = accept(*bytes);
+        if (!bytes->empty()) found = accept(*bytes);
     }
     served_one_ = true;
     co_return found;
 }
 
-// True when there is something to read (perhaps the end of the stream).
-io::Task<bool> RequestReader::wait_between_requests() {
-    const io::Wait idle{.deadline = server_.now() + server_.limits.idle_timeout, .cancel = &server_.draining};
-    const base::Status waited = co_await socket_.wait_readable(idle);
-    if (waited || waited.error().code() != base::ErrorCode::cancelled) co_return waited.has_value();
+io::Wait RequestReader::last_chance() noexcept {
     const auto patience = served_one_ ? base::Nanoseconds{0} : base::Nanoseconds{drain_grace};
-    const io::Wait grace{.deadline = server_.now() + patience, .cancel = &server_.cut};
-    const base::Status waited_again = co_await socket_.wait_readable(grace);
-    co_return waited_again.has_value();
+    return {.deadline = server_.now() + patience, .cancel = &server_.cut};
 }
 
-// What one read gives, in the shared scratch buffer: valid until the caller suspends.
-io::Task<std::expected<std::span<char>, HeadError>> RequestReader::read_some(base::Instant deadline) {
-    while (true) {
-        const base::Status readable = co_await socket_.wait_readable({.deadline = deadline, .cancel = &server_.cut});
-        if (!readable && readable.error().code() == base::ErrorCode::timeout) {
-            co_return fault(Fault::slow, "the request did not come in time");
-        }
-        if (!readable) co_return fault(Fault::client_closed, "the connection ended within the request");
-        const auto count = socket_.try_read(server_.scratch_span());
-        if (!count || count->end_of_stream) {
-            co_return fault(Fault::client_closed, "the client ended the connection within the request");
-        }
-        if (count->bytes == 0) continue;
-        last_byte_at_ = server_.now();
-        co_return server_.scratch_span().first(count->bytes);
-    }
+std::expected<std::span<char>, HeadError> RequestReader::try_read() {
+    const auto count = socket_.try_read(server_.scratch_span());
+    if (!count || count->end_of_stream)
+        return fault(Fault::client_closed, "the client ended the connection within the request");
+    if (count->bytes > 0) last_byte_at_ = server_.now();
+    return server_.scratch_span().first(count->bytes);
 }
 
 // Adds bytes of a head. One that came whole, as most do, is not copied twice.
@@ -176,7 +172,9 @@ io::Task<std::expected<std::string, HeadError>> RequestReader::assemble_body(Bod
     pending_.erase(0, *taken);
     if (pending_.empty()) free_memory(pending_);
     while (!body.whole()) {
-        const auto bytes = co_await read_some(deadline);
+        const base::Status more = co_await socket_.wait_readable({.deadline = deadline, .cancel = &server_.cut});
+        if (!more) co_return late_or_gone(more.error());
+        const auto bytes = try_read();
         if (!bytes) co_return std::unexpected{bytes.error()};
         const auto used = body.add(*bytes);
         if (!used) co_return std::unexpected{used.error()};

@@ -41,12 +41,14 @@ public:
 private:
     enum class BodyState : std::uint8_t { consumed, unread, failed };
 
+    // What one read gives, in the shared scratch buffer, valid until the caller suspends; empty = nothing now.
+    [[nodiscard]] std::expected<std::span<char>, HeadError> try_read();
     [[nodiscard]] std::expected<bool, HeadError> accept(std::span<const char> bytes);
     void keep(std::string_view bytes);
     [[nodiscard]] std::expected<bool, HeadError> take_head();
     [[nodiscard]] std::expected<bool, HeadError> parse();
-    [[nodiscard]] io::Task<bool> wait_between_requests();
-    [[nodiscard]] io::Task<std::expected<std::span<char>, HeadError>> read_some(base::Instant deadline);
+    // How long a connection that drains still waits for a request.
+    [[nodiscard]] io::Wait last_chance() noexcept;
     [[nodiscard]] io::Task<std::expected<std::string, HeadError>> receive_body();
     [[nodiscard]] io::Task<std::expected<std::string, HeadError>> assemble_body(BodyAssembler body);
     [[nodiscard]] bool body_is_pending() const noexcept;
