@@ -1,5 +1,7 @@
 #include "http/body_assembler.h"
 
+#include "http/padding.h"
+
 #include <algorithm>
 #include <cassert>
 #include <utility>

@@ -26,8 +26,6 @@ public:
     // The body, with 64 readable bytes behind it.
     [[nodiscard]] std::string take();
 
-    static constexpr std::size_t padding_bytes = 64;
-
 private:
     void append(std::span<const char> payload);
 

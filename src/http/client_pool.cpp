@@ -1,5 +1,6 @@
 #include "http/client_state.h"
 #include "http/exchange.h"
+#include "http/padding.h"
 
 #include <algorithm>
 #include <chrono>

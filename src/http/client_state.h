@@ -40,7 +40,6 @@ struct ClientPool::State final : private io::Timer {
     [[nodiscard]] std::span<char> buffer_span() noexcept { return {buffer.get(), buffer_bytes}; }
 
     static constexpr std::size_t buffer_bytes = 64 * 1024;
-    static constexpr std::size_t padding_bytes = 64;
 
     using IdleConnections = std::vector<std::unique_ptr<ClientConnection>>;  // the last was used last
 

@@ -3,6 +3,7 @@
 #include "http/free_memory.h"
 #include "http/gather.h"
 #include "http/head_parser.h"
+#include "http/padding.h"
 
 #include <algorithm>
 #include <array>
@@ -129,9 +130,8 @@ base::Result<bool> Exchange::State::accept(std::span<const char> bytes) {
         const auto end = scanner_.scan(text);
         scanner_.restart();
         if (end && *end > 0 && *end <= pool->limits.header_bytes) {
-            head_bytes_.assign(text, 0, *end);
-            pending_.reserve(text.size() - *end + ClientPool::State::padding_bytes);
-            pending_.assign(text.substr(*end));
+            head_bytes_ = std::string{text.substr(0, *end)};
+            if (*end < text.size()) pending_ = padded(text.substr(*end));
             const auto is_final = parse_head();
             return is_final && !*is_final ? take_head() : is_final;
         }
@@ -207,7 +207,7 @@ io::Task<base::Result<std::string>> Exchange::State::read_whole_body(std::size_t
     const bool came_whole = head_.framing == Framing::length && pending_.size() == left_ && left_ <= limit_bytes;
     if (!came_whole) return collect_body(limit_bytes, wait);
     ended_ = true;
-    pending_.reserve(pending_.size() + ClientPool::State::padding_bytes);
+    pending_.reserve(pending_.size() + padding_bytes);
     return io::Task<base::Result<std::string>>::ended(std::exchange(pending_, std::string{}));
 }
 
@@ -215,7 +215,7 @@ io::Task<base::Result<std::string>> Exchange::State::read_whole_body(std::size_t
 io::Task<base::Result<std::string>> Exchange::State::collect_body(std::size_t limit_bytes, io::Wait wait) {
     std::string body;
     const auto announced = static_cast<std::size_t>(std::min<std::uint64_t>(left_, most_reserved_bytes));
-    body.reserve(std::min(announced, limit_bytes) + ClientPool::State::padding_bytes);
+    body.reserve(std::min(announced, limit_bytes) + padding_bytes);
     while (true) {
         if (!body_is_buffered()) {
             const base::Status readable = co_await connection->socket.wait_readable(wait);
@@ -227,7 +227,7 @@ io::Task<base::Result<std::string>> Exchange::State::collect_body(std::size_t li
             co_return failed(base::ErrorCode::too_large, "the response body is longer than the limit");
         body.append(part->bytes);
         if (!part->end) continue;
-        body.reserve(body.size() + ClientPool::State::padding_bytes);
+        body.reserve(body.size() + padding_bytes);
         co_return body;
     }
 }
@@ -238,7 +238,7 @@ base::Result<BodyPart> Exchange::State::try_read_body() {
     if (!body_fault_.empty()) return failed(base::ErrorCode::protocol, body_fault_);
     if (body_is_buffered()) {
         handed_out_ = std::exchange(pending_, std::string{});
-        handed_out_.reserve(handed_out_.size() + ClientPool::State::padding_bytes);
+        handed_out_.reserve(handed_out_.size() + padding_bytes);
         return decode(handed_out_);
     }
     const auto bytes = try_read();

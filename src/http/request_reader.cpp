@@ -1,6 +1,7 @@
 #include "http/request_reader.h"
 
 #include "http/free_memory.h"
+#include "http/padding.h"
 
 #include <array>
 #include <chrono>
@@ -71,21 +72,14 @@ std::expected<bool, HeadError> RequestReader::accept(std::span<const char> bytes
     if (pending_.empty()) {
         const auto end = scanner_.scan(text);
         if (end && *end > 2 && *end <= server_.limits.header_bytes) {
-            head_bytes_.assign(text, 0, *end);
-            keep(text.substr(*end));
+            head_bytes_ = std::string{text.substr(0, *end)};
+            if (*end < text.size()) pending_ = padded(text.substr(*end));  // perhaps a whole body, handed out as it is
             return parse();
         }
         scanner_.restart();
     }
     pending_.append(text);
     return take_head();
-}
-
-// What is kept may be a whole body, which is then handed out as it is.
-void RequestReader::keep(std::string_view bytes) {
-    if (bytes.empty()) return;
-    pending_.reserve(bytes.size() + BodyAssembler::padding_bytes);
-    pending_.assign(bytes);
 }
 
 // Moves a complete head from pending_ to head_bytes_.
@@ -147,7 +141,7 @@ io::Task<std::expected<std::string, HeadError>> RequestReader::read_body() {
     std::string body;
     if (body_ != BodyState::consumed) body.swap(pending_);
     body_ = BodyState::consumed;
-    body.reserve(body.size() + BodyAssembler::padding_bytes);
+    body.reserve(body.size() + padding_bytes);
     return io::Task<std::expected<std::string, HeadError>>::ended(std::move(body));
 }
 

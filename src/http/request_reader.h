@@ -44,7 +44,6 @@ private:
     // What one read gives, in the shared scratch buffer, valid until the caller suspends; empty = nothing now.
     [[nodiscard]] std::expected<std::span<char>, HeadError> try_read();
     [[nodiscard]] std::expected<bool, HeadError> accept(std::span<const char> bytes);
-    void keep(std::string_view bytes);
     [[nodiscard]] std::expected<bool, HeadError> take_head();
     [[nodiscard]] std::expected<bool, HeadError> parse();
     // How long a connection that drains still waits for a request.

@@ -1,5 +1,6 @@
 #include "http/server.h"
 
+#include "http/padding.h"
 #include "http/server_connection.h"
 #include "http/server_state.h"
 
@@ -7,12 +8,6 @@
 #include <utility>
 
 namespace weir::http {
-namespace {
-
-// simdjson reads beyond what it is given, and so may whoever parses in the scratch buffer.
-constexpr std::size_t padding_bytes = 64;
-
-}  // namespace
 
 // What a handler throws is caught within its connection. What reaches the group is want of memory: the connection
 // it struck has ended, and there is nobody to tell.

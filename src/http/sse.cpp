@@ -2,6 +2,7 @@
 
 #include "base/sixteen.h"
 #include "http/free_memory.h"
+#include "http/padding.h"
 
 #include <bit>
 #include <cassert>
@@ -10,7 +11,6 @@
 namespace weir::http {
 namespace {
 
-constexpr std::size_t padding_bytes = 64;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // Where the line after the line ending at `end` begins: CRLF is one ending.
