@@ -1,6 +1,7 @@
 #include "io/reactor.h"
 
 #include "io/reactor_impl.h"
+#include "io/system_call.h"
 #include "io/system_error.h"
 
 #include <sys/epoll.h>
@@ -106,7 +107,7 @@ void Reactor::Impl::run_turn() {
 }
 
 std::size_t Reactor::Impl::wait_for_events(std::span<epoll_event> events) {
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
+    const int count = io::wait_for_events(epoll_.get(), events, wait_ms());
     assert((count >= 0 || errno == EINTR) && "epoll_wait fails only for programming errors");
     return static_cast<std::size_t>(std::max(count, 0));
 }

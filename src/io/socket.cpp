@@ -3,6 +3,7 @@
 #include "io/descriptor.h"
 #include "io/socket_options.h"
 #include "io/socket_state.h"
+#include "io/system_call.h"
 #include "io/system_error.h"
 
 #include <sys/socket.h>
@@ -73,7 +74,7 @@ ReadinessAwaiter Socket::wait_either(Wait wait) noexcept {
 base::Result<IoCount> Socket::try_read(std::span<char> into) noexcept {
     if (!is_open()) return base::fail(base::ErrorCode::closed, "read: closed on this side");
     if (!state_->read_budget_left()) return IoCount{.would_block = true};
-    const ssize_t count = ::recv(state_->descriptor.get(), into.data(), into.size(), 0);
+    const ssize_t count = receive(state_->descriptor.get(), into);
     if (count < 0 && is_would_block(errno)) {
         state_->read.ready = false;
         return IoCount{.would_block = true};
@@ -93,7 +94,7 @@ base::Result<IoCount> Socket::try_writev(std::span<const iovec> slices) noexcept
     msghdr message{};
     message.msg_iov = const_cast<iovec*>(sent_now.data());  // sendmsg does not write through it
     message.msg_iovlen = sent_now.size();
-    const ssize_t count = ::sendmsg(state_->descriptor.get(), &message, MSG_NOSIGNAL);
+    const ssize_t count = send_message(state_->descriptor.get(), message, MSG_NOSIGNAL);
     if (count < 0 && !is_would_block(errno)) return transfer_failure("write", errno);
     const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
     const bool blocked = count < 0 || !all_taken(sent_now, bytes);
