@@ -86,7 +86,11 @@ io::Task<const http::ResponseHead*> Attempt::exchange_heads(http::Exchange& exch
         failure = failure_of(sent.error(), limit, "sending the request", exchange.bytes_received());
         co_return nullptr;
     }
-    const auto read = co_await exchange.read_head(wait_until(limit));
+    auto read = exchange.try_read_head();
+    while (read && *read == nullptr) {
+        const base::Status readable = co_await exchange.wait_readable(wait_until(limit));
+        read = readable ? exchange.try_read_head() : std::unexpected{readable.error()};
+    }
     if (read) co_return *read;
     failure = failure_of(read.error(), limit, "waiting for its answer", exchange.bytes_received());
     // An answer that ends within its head is no HTTP; one that never began is a lost connection.

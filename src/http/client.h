@@ -52,17 +52,19 @@ public:
     [[nodiscard]] io::Task<base::Status> send(std::span<const std::string_view> slices, io::Wait wait);
     // The final response head (1xx are skipped). Valid until the exchange ends, or release_head().
     [[nodiscard]] io::Task<base::Result<const ResponseHead*>> read_head(io::Wait wait);
+    // The same in its two halves, for who wants no other task to exist while it waits: what has come, or nullptr, and
+    // then to wait and to try again. Views of a body die in a wait.
+    [[nodiscard]] base::Result<const ResponseHead*> try_read_head();
+    [[nodiscard]] io::ReadinessAwaiter wait_readable(io::Wait wait) noexcept;
     // Frees the head's fields, so that a stream which waits does not hold them; views into it die.
     void release_head() noexcept;
     // What has arrived, as one view. `end` exactly once; not to be called after it.
     [[nodiscard]] io::Task<base::Result<BodyPart>> read_body(io::Wait wait);
     // All of it, with 64 readable bytes behind. Also too_large: it is longer than the limit.
     [[nodiscard]] io::Task<base::Result<std::string>> read_whole_body(std::size_t limit_bytes, io::Wait wait);
-    // read_body() in its two halves, for who wants no other task to exist while it waits: unless body_is_buffered(),
-    // wait for the connection (views of the body die); then take what there is, which may be nothing (no bytes and no
-    // end).
+    // read_body() in its two halves: unless body_is_buffered(), wait; then take what there is, which may be nothing (no
+    // bytes and no end).
     [[nodiscard]] bool body_is_buffered() const noexcept;
-    [[nodiscard]] io::ReadinessAwaiter wait_readable(io::Wait wait) noexcept;
     [[nodiscard]] base::Result<BodyPart> try_read_body();
     [[nodiscard]] std::uint64_t bytes_received() const noexcept;
     // Never reuse this connection; closes it at destruction.

@@ -32,6 +32,7 @@ io::Task<base::Status> Exchange::send(std::span<const std::string_view> slices, 
     return state_->send(slices, wait);
 }
 io::Task<base::Result<const ResponseHead*>> Exchange::read_head(io::Wait wait) { return state_->read_head(wait); }
+base::Result<const ResponseHead*> Exchange::try_read_head() { return state_->try_read_head(); }
 io::Task<base::Result<BodyPart>> Exchange::read_body(io::Wait wait) { return state_->read_body(wait); }
 io::Task<base::Result<std::string>> Exchange::read_whole_body(std::size_t limit_bytes, io::Wait wait) {
     return state_->read_whole_body(limit_bytes, wait);
@@ -110,17 +111,25 @@ base::Result<bool> Exchange::State::take_early_answer(bool peer_stopped_reading)
 }
 
 io::Task<base::Result<const ResponseHead*>> Exchange::State::read_head(io::Wait wait) {
-    while (!have_head_) {
+    while (true) {
+        const auto head = try_read_head();
+        if (!head || *head != nullptr) co_return head;
         const base::Status readable = co_await connection->socket.wait_readable(wait);
         if (!readable) co_return failed(readable.error());
-        const auto bytes = try_read();
-        if (!bytes) co_return std::unexpected{bytes.error()};
-        if (!*bytes) co_return failed(base::ErrorCode::closed, "closed before the response head was complete");
-        if ((*bytes)->empty()) continue;
-        const auto found = accept(**bytes);
-        if (!found) co_return std::unexpected{found.error()};
     }
-    co_return &head_;
+}
+
+base::Result<const ResponseHead*> Exchange::State::try_read_head() {
+    if (!have_head_ && connection->socket.may_be_readable()) {
+        const auto bytes = try_read();
+        if (!bytes) return std::unexpected{bytes.error()};
+        if (!*bytes) return failed(base::ErrorCode::closed, "closed before the response head was complete");
+        if (!(*bytes)->empty()) {
+            const auto found = accept(**bytes);
+            if (!found) return std::unexpected{found.error()};
+        }
+    }
+    return have_head_ ? &head_ : nullptr;
 }
 
 // Adds bytes of a head. One that came whole, as most do, is not copied twice.

@@ -26,6 +26,7 @@ struct Exchange::State {
 
     [[nodiscard]] io::Task<base::Status> send(std::span<const std::string_view> slices, io::Wait wait);
     [[nodiscard]] io::Task<base::Result<const ResponseHead*>> read_head(io::Wait wait);
+    [[nodiscard]] base::Result<const ResponseHead*> try_read_head();
     [[nodiscard]] io::Task<base::Result<BodyPart>> read_body(io::Wait wait);
     [[nodiscard]] io::ReadinessAwaiter wait_readable(io::Wait wait) noexcept;
     [[nodiscard]] io::Task<base::Result<std::string>> read_whole_body(std::size_t limit_bytes, io::Wait wait);
