@@ -61,7 +61,7 @@ TEST(RequestId, HasAllCharactersOfTheContractAndNeverComesTwice) {
             ++used[id[at]];
     }
     for (const auto& [character, times] : used)
-        EXPECT_NEAR(times, 15 * 10'000 / 64, 300) << character;
+        EXPECT_NEAR(times, 15 * 10'000 / 64.0, 300) << character;
     EXPECT_EQ(used.size(), 64U);
 }
 

@@ -13,7 +13,6 @@ namespace weir::store {
 
 namespace {
 
-using base::ErrorCode;
 using base::Result;
 using base::Status;
 
