@@ -151,8 +151,8 @@ public:
             bits |= value.contains(model::all_features[i]) ? 1U << i : 0U;
         raw(bits);
     }
-    template <class T>
-    void list(const std::vector<T>& items) noexcept {
+    template <class Items>
+    void list(const Items& items) noexcept {
         mark(!items.empty());
         if (items.empty()) return;
         auto* const count_at = at_;
@@ -261,8 +261,8 @@ public:
         for (std::size_t i = 0; i < model::all_features.size(); ++i)
             if ((bits & (1U << i)) != 0) value.add(model::all_features[i]);
     }
-    template <class T>
-    void list(std::vector<T>& items) {
+    template <class Items>
+    void list(Items& items) {
         std::uint16_t count = 0;
         if (present()) raw(count);
         // An item takes two bytes at least, so that no number of items asks for more memory than the bytes explain.
