@@ -93,7 +93,8 @@ private:
         }
         size_ = std::exchange(other.size_, 0);
     }
-    void grow(std::size_t capacity) {
+    // Rare, and kept out of push_back().
+    [[gnu::noinline]] void grow(std::size_t capacity) {
         T* const larger = std::allocator<T>{}.allocate(capacity);
         std::uninitialized_copy_n(data_, size_, larger);
         const std::size_t size = size_;
