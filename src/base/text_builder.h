@@ -2,7 +2,6 @@
 // Invariant: never longer than the capacity it was made with.
 #pragma once
 
-#include <array>
 #include <cassert>
 #include <charconv>
 #include <concepts>
@@ -12,6 +11,18 @@
 #include <utility>
 
 namespace weir::base {
+
+// Writes a number's digits and returns their end. Precondition: there is room for them.
+template <std::unsigned_integral Number>
+[[nodiscard]] char* write_digits(char* at, char* end, Number number) noexcept {
+    if (number < 10 && at != end) {  // most are
+        *at = static_cast<char>('0' + number);
+        return at + 1;
+    }
+    const auto written = std::to_chars(at, end, number);
+    assert(written.ec == std::errc{} && "the digits fit");
+    return written.ptr;
+}
 
 class TextBuilder {
 public:
@@ -24,9 +35,8 @@ public:
     }
     template <std::unsigned_integral Number>
     void add_number(Number number) noexcept {
-        std::array<char, 20> digits;
-        const auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-        add({digits.data(), static_cast<std::size_t>(end - digits.data())});
+        char* const begin = text_.data();
+        size_ = static_cast<std::size_t>(write_digits(begin + size_, begin + text_.size(), number) - begin);
     }
     [[nodiscard]] std::string take() && {
         text_.resize(size_);

@@ -1,5 +1,7 @@
 #include "base/text_builder.h"
 
+#include "base/inline_text.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,10 +20,29 @@ TEST(TextBuilder, JoinsPiecesAndNumbersUpToItsCapacity) {
     EXPECT_EQ(TextBuilder{100}.take(), "");
 }
 
+TEST(InlineText, JoinsPiecesAndNumbersUpToItsCapacity) {
+    InlineText<9> text;
+    EXPECT_EQ(text.view(), "");
+    text.add("id=");
+    text.add_number(1234U);
+    text.add_number(0U);
+    text.add("");
+    text.add("k");
+    EXPECT_EQ(text.view(), "id=12340k");
+}
+
+TEST(InlineText, StopsTheProcessWhereThePieceWouldNotFit) {
+    InlineText<3> text;
+    text.add("ab");
+    EXPECT_DEATH(text.add("cd"), "piece.size");
+    EXPECT_DEATH(text.add_number(10U), "digits fit");
+}
+
 TEST(TextBuilder, StopsTheProcessWhereThePieceWouldNotFit) {
     TextBuilder text{3};
     text.add("ab");
     EXPECT_DEATH(text.add("cd"), "piece.size");
+    EXPECT_DEATH(text.add_number(10U), "digits fit");
 }
 
 }  // namespace

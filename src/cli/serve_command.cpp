@@ -163,7 +163,7 @@ Status Daemon::start_workers(io::ListenerSet listeners, auth::KeyRegistry::Table
     options.on_bug = [](const std::string& text) { say(fmt::format("BUG: a request failed: {}", text)); };
     options.engine_version = [this](std::string_view pool, std::string_view replica) -> std::string {
         const auto table = board_.snapshot();
-        const auto found = table->find({.pool = std::string{pool}, .url = std::string{replica}});
+        const auto found = table->find(control::ReplicaNameView{.pool = pool, .url = replica});
         return found == table->end() ? std::string{} : found->second.engine_version;
     };
     auto workers = gateway::WorkerGroup::start(std::move(listeners), {.snapshot = snapshot_, .keys = std::move(keys)},

@@ -19,7 +19,23 @@ struct ReplicaName {
     friend auto operator<=>(const ReplicaName&, const ReplicaName&) = default;
 };
 
-using DiscoveryTable = std::map<ReplicaName, engine::Discovery>;
+// The same for look-ups, which every request makes.
+struct ReplicaNameView {
+    std::string_view pool;
+    std::string_view url;
+    friend auto operator<=>(const ReplicaNameView&, const ReplicaNameView&) = default;
+};
+struct ReplicaNameOrder {
+    using is_transparent = void;
+    static ReplicaNameView view(const ReplicaName& name) noexcept { return {name.pool, name.url}; }
+    static ReplicaNameView view(const ReplicaNameView& name) noexcept { return name; }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const noexcept {
+        return view(a) < view(b);
+    }
+};
+
+using DiscoveryTable = std::map<ReplicaName, engine::Discovery, ReplicaNameOrder>;
 
 class DiscoveryBoard {
 public:

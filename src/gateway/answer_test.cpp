@@ -20,7 +20,7 @@ Read read(std::string_view text, std::span<const std::string_view> cut = hidden)
     padded.append(64, '\0');
     const std::string_view view{padded.data(), text.size()};
     Read result{.answer = reader.read(view, {.alias_json = "\"alias\"", .private_members = cut}), .edited = {}};
-    std::vector<std::string_view> slices;
+    Slices slices;
     splice(view, result.answer.edits, 0, slices);
     result.edited = joined(slices);
     return result;

@@ -71,12 +71,10 @@ AttemptResult Attempt::finished(http::Exchange& exchange, AttemptResult result) 
 
 // Sends the request and reads the answer's head; nullptr = `failure` says why not.
 io::Task<const http::ResponseHead*> Attempt::exchange_heads(http::Exchange& exchange, AttemptResult& failure) {
-    std::vector<std::string_view> slices;
     const Unsent& unsent = **plan_.unsent;
-    const auto& body = unsent.upstream_body->slices();
-    slices.reserve(body.size() + 1);
-    slices.push_back(unsent.head);
-    slices.insert(slices.end(), body.begin(), body.end());
+    base::InlineVector<std::string_view, 6> slices{unsent.head};
+    for (const auto slice : unsent.upstream_body->slices())
+        slices.push_back(slice);
     // A stream must bring its first token in time; a whole answer is bounded by the request's deadline alone.
     const Limit limit = plan_.stream
                             ? sooner(plan_.pool->config->timeouts.first_token, Reason::upstream_timeout_first_token)
@@ -161,12 +159,11 @@ bool Attempt::counts_what_is_delivered() const noexcept {
     return plan_.choices <= 1 || plan_.pool->adapter->usage_counts_all_choices;
 }
 
-std::string Attempt::server_timing() const {
+telemetry::ServerTiming Attempt::server_timing() const {
     return telemetry::server_timing(telemetry::split_time(settlement_.moments, base::monotonic_now()));
 }
 
-void Attempt::response_fields(std::vector<http::Field>& fields, std::string_view server_timing, bool stream) const {
-    fields.reserve(8);
+void Attempt::response_fields(ResponseFields& fields, std::string_view server_timing, bool stream) const {
     if (stream) {
         fields.push_back({"content-type", "text/event-stream; charset=utf-8"});
         fields.push_back({"cache-control", "no-cache"});

@@ -3,6 +3,7 @@
 // caller may still try elsewhere. Threads: the worker's. Lifetime: everything referenced outlives run().
 #pragma once
 
+#include "base/inline_vector.h"
 #include "base/result.h"
 #include "gateway/refusal.h"
 #include "gateway/services.h"
@@ -41,6 +42,8 @@ struct AttemptResult {
     bool answered = false;  // the client got a response (or its beginning), or has gone
     BoxedRefusal refusal;   // why it failed
 };
+
+using ResponseFields = base::InlineVector<http::Field, 8>;
 
 class Attempt {
 public:
@@ -96,8 +99,8 @@ private:
     [[nodiscard]] AttemptResult gone();
     [[nodiscard]] RelayPolicy relay_policy() const;
     // `server_timing` outlives the fields.
-    void response_fields(std::vector<http::Field>& fields, std::string_view server_timing, bool stream) const;
-    [[nodiscard]] std::string server_timing() const;
+    void response_fields(ResponseFields& fields, std::string_view server_timing, bool stream) const;
+    [[nodiscard]] telemetry::ServerTiming server_timing() const;
 
     Services& services_;
     Settlement& settlement_;

@@ -272,9 +272,9 @@ void Attempt::note_usage(const StreamRelay& relay) {
 }
 
 void Attempt::begin_response(int status, bool stream) {
-    const std::string timing = server_timing();
-    std::vector<http::Field> fields;
-    response_fields(fields, timing, stream);
+    const auto timing = server_timing();
+    ResponseFields fields;
+    response_fields(fields, timing.view(), stream);
     sink_.begin_stream(status, fields);
     plan_.unsent->reset();
 }

@@ -142,11 +142,11 @@ io::Task<AttemptResult> Attempt::answer_whole(std::string body, int status) {
     }
     note_answer(answer);
     const auto estimate = estimated_tokens(answer);
-    std::vector<std::string_view> slices;
+    Slices slices;
     splice(body, answer.edits, 0, slices);
-    const std::string timing = server_timing();
-    std::vector<http::Field> fields;
-    response_fields(fields, timing, false);
+    const auto timing = server_timing();
+    ResponseFields fields;
+    response_fields(fields, timing.view(), false);
     auto& record = settlement_.record;
     record.delivered_tokens = counts_what_is_delivered() ? record.completion_tokens : estimate;
     settlement_.served(status);

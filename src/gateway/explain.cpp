@@ -161,7 +161,7 @@ private:
         }
     }
 
-    void tell_choice(const Selection& selection, const std::vector<routing::ReplicaCandidate>& candidates) {
+    void tell_choice(const Selection& selection, std::span<const routing::ReplicaCandidate> candidates) {
         const auto odds = routing::odds(candidates);
         auto& choice = out_.choice.emplace();
         choice.order = odds.order;

@@ -138,7 +138,7 @@ TEST_P(CauseTest, IsTheReasonOfItsPoolAndTheOtherServes) {
     EXPECT_EQ(told.pools[1].reason, model::text_of(cause.reason, cause.parameter));
     EXPECT_EQ(told.pools[1].share, 0);
     EXPECT_FALSE(told.pools[1].advice.empty());
-    EXPECT_EQ(told.decision.eligible, std::vector<std::string_view>{"plain"});
+    EXPECT_EQ(told.decision.eligible, (base::InlineVector<std::string_view, 2>{"plain"}));
     ASSERT_EQ(told.decision.excluded.size(), 1U);
     EXPECT_EQ(told.decision.excluded[0].reason, cause.reason);
     EXPECT_EQ(told.decision.excluded[0].parameter, cause.parameter);

@@ -135,10 +135,9 @@ io::Task<void> Request::list_models(Operation operation) {
     } else {
         body = model_list_json(cards);
     }
-    const std::string timing =
-        telemetry::server_timing(telemetry::split_time(settlement_->moments, base::monotonic_now()));
+    const auto timing = telemetry::server_timing(telemetry::split_time(settlement_->moments, base::monotonic_now()));
     const std::array<http::Field, 3> fields{
-        {{"content-type", "application/json"}, {"x-request-id", id()}, {"server-timing", timing}}};
+        {{"content-type", "application/json"}, {"x-request-id", id()}, {"server-timing", timing.view()}}};
     settlement_->served(200);
     settlement_->write_end();
     const auto sent = co_await sink_.send(200, fields, body);
@@ -208,12 +207,11 @@ io::Task<void> Request::generate_from(ReadBody read) {
 io::Task<void> Request::refuse(BoxedRefusal refusal, Outcome outcome) {
     settlement_->refused(*refusal, outcome);
     const auto& record = settlement_->record;
-    const std::string timing =
-        telemetry::server_timing(telemetry::split_time(settlement_->moments, base::monotonic_now()));
+    const auto timing = telemetry::server_timing(telemetry::split_time(settlement_->moments, base::monotonic_now()));
     const bool debug = record.caller.permissions.contains(model::Permission::debug);
     const std::string decision = debug ? decision_text(record.decision) : std::string{};
-    Handling handling{.server_timing = timing};
-    if (debug) handling = {timing, record.pool, record.replica, decision};
+    Handling handling{.server_timing = timing.view()};
+    if (debug) handling = {timing.view(), record.pool, record.replica, decision};
     const RefusalFields fields{*refusal, id(), handling};
     const std::string body = error_body(*refusal);
     settlement_->write_end();

@@ -162,7 +162,9 @@ std::unique_ptr<Request::Try> Request::prepare(const routing::Choice& choice) {
 
 Attempt& Request::begin_attempt(Try& attempted) {
     auto& plan = attempted.plan;
-    std::string engine_request_id = std::string{id()}.append("-").append(std::to_string(++attempts_));
+    std::string engine_request_id;
+    engine_request_id.reserve(id_.size() + 12);
+    engine_request_id.append(id()).append("-").append(std::to_string(++attempts_));
     const auto& forwarded = unsent_->forwarded;
     const std::string span = forwarded.trace ? fmt::format("{:016x}", services_.random() | 1U) : "";
     unsent_->head = upstream_head({.path = path_,

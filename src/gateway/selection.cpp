@@ -49,8 +49,7 @@ routing::PoolState state_of(const Pool& pool, routing::PromptKind kind) {
 
 routing::Eligibility judge(const Snapshot& snapshot, const Alias& alias, const Tenant& tenant, const Wanted& wanted) {
     const auto kind = prompt_kind(wanted.endpoint, wanted.inspected);
-    std::vector<routing::AliasPool> pools;
-    pools.reserve(alias.members.size());
+    base::InlineVector<routing::AliasPool, 4> pools;
     for (const auto& member : alias.members) {
         const auto& pool = snapshot.pools[member.pool];
         pools.push_back({.pool = member.pool,
@@ -101,9 +100,9 @@ Selection select(const Snapshot& snapshot, const Tenant& tenant, const Wanted& w
     return selection;
 }
 
-std::vector<routing::ReplicaCandidate> candidates_of(const Snapshot& snapshot, const Selection& selection,
-                                                     std::span<const routing::ReplicaSlot* const> tried) {
-    std::vector<routing::ReplicaCandidate> candidates;
+Candidates candidates_of(const Snapshot& snapshot, const Selection& selection,
+                         std::span<const routing::ReplicaSlot* const> tried) {
+    Candidates candidates;
     const auto& members = selection.alias->members;
     for (std::size_t i = 0; i < members.size(); ++i) {
         if (!selection.eligibility.verdicts[i].eligible()) continue;

@@ -3,6 +3,7 @@
 // Pure, but for the replica slots, which are read as they are at the moment. Nothing outlives the snapshot.
 #pragma once
 
+#include "base/inline_vector.h"
 #include "gateway/inspect.h"
 #include "gateway/refusal.h"
 #include "gateway/snapshot.h"
@@ -13,7 +14,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace weir::gateway {
 
@@ -35,8 +35,9 @@ struct Selection {
                                model::DecisionRecord& decision);
 
 // The usable replicas of the eligible pools, but those that were tried.
-[[nodiscard]] std::vector<routing::ReplicaCandidate> candidates_of(const Snapshot& snapshot, const Selection& selection,
-                                                                   std::span<const routing::ReplicaSlot* const> tried);
+using Candidates = base::InlineVector<routing::ReplicaCandidate, 8>;
+[[nodiscard]] Candidates candidates_of(const Snapshot& snapshot, const Selection& selection,
+                                       std::span<const routing::ReplicaSlot* const> tried);
 
 [[nodiscard]] Refusal refusal_of(InspectError error);
 // When candidates_of() finds none for the first attempt: the last usable replica went away meanwhile.

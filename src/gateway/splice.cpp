@@ -7,8 +7,7 @@
 
 namespace weir::gateway {
 
-void splice(std::string_view original, std::span<const Edit> edits, std::size_t offset,
-            std::vector<std::string_view>& slices) {
+void splice(std::string_view original, std::span<const Edit> edits, std::size_t offset, Slices& slices) {
     assert(std::ranges::is_sorted(edits, {}, &Edit::begin));
     std::size_t at = 0;
     for (const Edit& edit : edits) {

@@ -2,11 +2,12 @@
 // and of the replacements. Invariant: edits are in order and do not overlap. Pure.
 #pragma once
 
+#include "base/inline_vector.h"
+
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace weir::gateway {
 
@@ -17,9 +18,11 @@ struct Edit {
     std::string_view replacement;
 };
 
+// Most texts are edited in one place or two.
+using Slices = base::InlineVector<std::string_view, 5>;
+
 // Appends the slices of the edited text to `slices`. The edits count from `offset` on.
-void splice(std::string_view original, std::span<const Edit> edits, std::size_t offset,
-            std::vector<std::string_view>& slices);
+void splice(std::string_view original, std::span<const Edit> edits, std::size_t offset, Slices& slices);
 
 [[nodiscard]] std::size_t total_bytes(std::span<const std::string_view> slices) noexcept;
 [[nodiscard]] std::string joined(std::span<const std::string_view> slices);

@@ -190,7 +190,7 @@ void StreamRelay::emit(const http::Event& event, std::span<const Edit> edits) {
         splice(event.raw, edits, offset, slices);
     } else {
         // Data over several lines: rare, and rewritten as lines again.
-        std::vector<std::string_view> parts;
+        Slices parts;
         splice(event.data, edits, 0, parts);
         std::string rewritten = "data: ";
         for (const char c : joined(parts)) {

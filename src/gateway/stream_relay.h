@@ -33,7 +33,7 @@ struct RelayPolicy {
 // What the streams of one worker share. No stream has anything in it when it waits.
 struct RelayScratch {
     AnswerReader reader;
-    std::vector<std::string_view> slices;
+    Slices slices;
     std::list<std::string> owned;  // what slices view and no event holds; a list keeps the views valid
 };
 
@@ -56,7 +56,7 @@ public:
 
     // What goes to the client now; views live until the next feed() or end() of any stream of the worker, so not beyond
     // the caller's next suspension.
-    [[nodiscard]] const std::vector<std::string_view>& slices() const noexcept { return scratch_.slices; }
+    [[nodiscard]] const Slices& slices() const noexcept { return scratch_.slices; }
     // Frees what slices() view: the stream is going to wait.
     void drop_slices() noexcept { scanner_.drop_taken(); }
     [[nodiscard]] bool committed() const noexcept { return committed_; }

@@ -234,7 +234,7 @@ TEST(StreamRelay, EventsThatRepeatOneAnotherLeaveAsIfEachHadBeenParsed) {
         bytes.append(64, '\0');
         const Answer& answer = reference.read({bytes.data() + 6, data.size()}, endless.answer);
         outputs += answer.carries_output ? 1 : 0;
-        std::vector<std::string_view> expected;
+        Slices expected;
         splice({bytes.data(), size}, answer.edits, 6, expected);
         ASSERT_EQ(stream.feed({bytes.data(), size}), RelayVerdict::more) << data;
         ASSERT_EQ(joined(stream.slices()), joined(expected)) << data;

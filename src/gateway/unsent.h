@@ -2,6 +2,7 @@
 // from then on nobody sends it: a stream that waits for minutes does not hold it.
 #pragma once
 
+#include "base/inline_vector.h"
 #include "base/time.h"
 #include "gateway/inspect.h"
 #include "gateway/selection.h"
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace weir::gateway {
 
@@ -22,7 +22,7 @@ struct Unsent {
     std::string body;  // the client's
     Inspected inspected;
     Selection selection;
-    std::vector<const routing::ReplicaSlot*> tried;
+    base::InlineVector<const routing::ReplicaSlot*, 2> tried;
     std::uint32_t most_tries = 1;  // the largest budget of a pool that was tried
     // For the replica that was chosen last. They view what stands above.
     std::string head;

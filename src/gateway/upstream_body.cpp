@@ -1,7 +1,5 @@
 #include "gateway/upstream_body.h"
 
-#include "gateway/splice.h"
-
 #include <algorithm>
 
 namespace weir::gateway {
@@ -9,15 +7,13 @@ namespace weir::gateway {
 UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, std::string_view model_json,
                            bool ask_for_usage)
     : added_usage_{ask_for_usage && inspected.stream && !inspected.include_usage_asked} {
-    std::vector<Edit> edits;
-    edits.reserve(2);
-    slices_.reserve(8);
-    edits.push_back({inspected.model_value.begin, inspected.model_value.end, model_json});
+    base::InlineVector<Edit, 2> edits;
+    Edit model{inspected.model_value.begin, inspected.model_value.end, model_json};
     if (added_usage_) {
         const auto& options = inspected.stream_options;
         if (!options.present()) {
             model_and_options_.append(model_json).append(R"(,"stream_options":{"include_usage":true})");
-            edits.back().replacement = model_and_options_;
+            model.replacement = model_and_options_;
         } else if (!inspected.stream_options_is_object) {
             edits.push_back({options.begin, options.end, R"({"include_usage":true})"});
         } else if (inspected.include_usage.present()) {
@@ -28,6 +24,7 @@ UpstreamBody::UpstreamBody(std::string_view body, const Inspected& inspected, st
             edits.push_back({options.end, options.end, member});
         }
     }
+    edits.push_back(model);
     std::ranges::sort(edits, {}, &Edit::begin);
     splice(body, edits, 0, slices_);
 }

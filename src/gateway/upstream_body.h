@@ -4,10 +4,10 @@
 #pragma once
 
 #include "gateway/inspect.h"
+#include "gateway/splice.h"
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace weir::gateway {
 
@@ -20,14 +20,14 @@ public:
     UpstreamBody(const UpstreamBody&) = delete;
     UpstreamBody& operator=(const UpstreamBody&) = delete;
 
-    [[nodiscard]] const std::vector<std::string_view>& slices() const noexcept { return slices_; }
+    [[nodiscard]] const Slices& slices() const noexcept { return slices_; }
     [[nodiscard]] std::size_t bytes() const noexcept;
     // True when Weir set the option, so the usage event is not for the client.
     [[nodiscard]] bool added_usage() const noexcept { return added_usage_; }
 
 private:
     std::string model_and_options_;
-    std::vector<std::string_view> slices_;
+    Slices slices_;
     bool added_usage_ = false;
 };
 

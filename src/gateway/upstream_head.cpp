@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace weir::gateway {
 
@@ -17,6 +18,22 @@ struct Passed {
 };
 constexpr std::array passed{Passed{"anthropic-version"}, Passed{"anthropic-beta", true},
                             Passed{"accept-language", true}, Passed{"tracestate", true}};
+
+constexpr std::string_view trace_parent = "traceparent";
+
+// By length and first letter: few heads have a field that passes, so they are not searched for each.
+bool may_pass(std::string_view name) {
+    constexpr auto lengths = [] {
+        std::uint64_t bits = std::uint64_t{1} << trace_parent.size();
+        for (const auto& each : passed)
+            bits |= std::uint64_t{1} << each.name.size();
+        return bits;
+    }();
+    if (name.size() >= 64 || ((lengths >> name.size()) & 1U) == 0) return false;
+    const char first = http::to_lower(name.front());
+    return first == trace_parent.front() ||
+           std::ranges::any_of(passed, [first](const Passed& each) { return each.name.front() == first; });
+}
 
 bool is_lower_hex(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -41,8 +58,9 @@ std::optional<TraceParent> parse_traceparent(std::string_view text) {
 
 ForwardedFields forwarded_fields(const http::FieldTable& client) {
     ForwardedFields kept;
+    if (std::ranges::none_of(client.all(), may_pass, &http::Field::name)) return kept;
     // Two parents are none (W3C trace context 3.2.1).
-    if (const auto trace = client.find("traceparent"); trace && client.count("traceparent") == 1)
+    if (const auto trace = client.find(trace_parent); trace && client.count(trace_parent) == 1)
         kept.trace = parse_traceparent(*trace);
     for (const auto& [name, list] : passed) {
         // A trace state without its valid parent means nothing to anybody.

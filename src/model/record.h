@@ -4,6 +4,7 @@
 // Lifetime: most texts are views, of the request that is going on or of the bytes a record was decoded from.
 #pragma once
 
+#include "base/inline_vector.h"
 #include "base/time.h"
 #include "model/caller.h"
 #include "model/endpoint.h"
@@ -48,7 +49,7 @@ struct Exclusion {
 };
 
 struct DecisionRecord {
-    std::vector<std::string_view> eligible;  // pools
+    base::InlineVector<std::string_view, 2> eligible;  // pools
     std::vector<Exclusion> excluded;
     std::string_view chosen_by;              // "only_candidate", "power_of_two"
     std::optional<double> score;

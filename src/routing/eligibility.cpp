@@ -144,7 +144,6 @@ Verdict judge_pool(const AliasPool& pool, const RequestFacts& request, const Con
 Eligibility judge(std::span<const AliasPool> pools, const RequestFacts& request, const ContractFacts& contract,
                   const PolicyFacts& tenant) {
     Eligibility eligibility;
-    eligibility.verdicts.reserve(pools.size());
     for (const AliasPool& pool : pools)
         eligibility.verdicts.push_back(judge_pool(pool, request, contract, tenant));
     return eligibility;

@@ -4,6 +4,7 @@
 // An empty set is a refusal; nothing is ever widened to avoid it. Source: evidence.md section 2.
 #pragma once
 
+#include "base/inline_vector.h"
 #include "model/ineligible.h"
 #include "model/reason.h"
 #include "routing/facts.h"
@@ -12,7 +13,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace weir::routing {
 
@@ -28,7 +28,7 @@ struct Verdict {
 };
 
 struct Eligibility {
-    std::vector<Verdict> verdicts;  // one for each AliasPool, in their order
+    base::InlineVector<Verdict, 2> verdicts;  // one for each AliasPool, in their order
     [[nodiscard]] bool any() const noexcept;
 };
 

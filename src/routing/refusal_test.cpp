@@ -13,7 +13,7 @@ using model::Reason;
 
 struct RefusalCase {
     std::string name;
-    std::vector<Verdict> verdicts;
+    base::InlineVector<Verdict, 2> verdicts;
     Reason expected;
     std::string parameter;
 };

@@ -1,7 +1,5 @@
 #include "telemetry/clocks.h"
 
-#include "base/text_builder.h"
-
 #include <algorithm>
 
 namespace weir::telemetry {
@@ -38,8 +36,8 @@ TimeSplit split_time(const Moments& moments, Instant now) noexcept {
     return split;
 }
 
-std::string server_timing(const TimeSplit& split) {
-    base::TextBuilder text{160};
+ServerTiming server_timing(const TimeSplit& split) {
+    ServerTiming text;
     const auto add = [&text](std::string_view name, Nanoseconds span) {
         const auto tenths = static_cast<std::uint64_t>(span / std::chrono::microseconds{100});
         text.add(name);
@@ -51,7 +49,7 @@ std::string server_timing(const TimeSplit& split) {
     add("queue", split.queue);
     add(", upstream", split.upstream);
     add(", gateway", split.gateway);
-    return std::move(text).take();
+    return text;
 }
 
 void close_clocks(const Moments& moments, Instant end, model::RequestRecord& record) noexcept {

@@ -3,6 +3,7 @@
 // gateway is the time since the last request byte. Units: instants in, milliseconds out.
 #pragma once
 
+#include "base/inline_text.h"
 #include "base/time.h"
 #include "model/record.h"
 
@@ -38,8 +39,9 @@ struct TimeSplit {
     base::Nanoseconds gateway{};  // the rest: our own part
 };
 [[nodiscard]] TimeSplit split_time(const Moments& moments, base::Instant now) noexcept;
+using ServerTiming = base::InlineText<112>;  // three names and numbers of 64 bits
 // "queue;dur=0.0, upstream;dur=12.3, gateway;dur=0.2": milliseconds, cut to a tenth.
-[[nodiscard]] std::string server_timing(const TimeSplit& split);
+[[nodiscard]] ServerTiming server_timing(const TimeSplit& split);
 
 // Fills the record's latencies. It must know already whether it is a stream, and its tokens: TPOT needs the engine's
 // own count. TTFT, TPOT and the like are for streams only; queue_ms and gateway_ms for requests that were dispatched.

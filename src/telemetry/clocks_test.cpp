@@ -192,10 +192,10 @@ TEST(SplitTime, AQueueThatIsNotLeftCountsUntilNow) {
 
 TEST(ServerTiming, TellsMillisecondsCutToATenth) {
     using std::chrono::microseconds;
-    EXPECT_EQ(server_timing({}), "queue;dur=0.0, upstream;dur=0.0, gateway;dur=0.0");
-    EXPECT_EQ(
-        server_timing({.queue = microseconds{99}, .upstream = microseconds{12'350}, .gateway = microseconds{200}}),
-        "queue;dur=0.0, upstream;dur=12.3, gateway;dur=0.2");
+    EXPECT_EQ(server_timing({}).view(), "queue;dur=0.0, upstream;dur=0.0, gateway;dur=0.0");
+    EXPECT_EQ(server_timing({.queue = microseconds{99}, .upstream = microseconds{12'350}, .gateway = microseconds{200}})
+                  .view(),
+              "queue;dur=0.0, upstream;dur=12.3, gateway;dur=0.2");
 }
 
 }  // namespace

@@ -111,8 +111,7 @@ public:
     Encoder(std::byte* at, const std::byte* limit) noexcept : at_{at}, limit_{limit} { open(); }
 
     void text(std::string_view value, std::size_t most) noexcept {
-        mark(!value.empty());
-        if (value.empty()) return;
+        if (!mark(!value.empty())) return;
         const auto size = static_cast<std::uint16_t>(std::min(value.size(), most));
         raw(size);
         std::memcpy(at_, value.data(), size);
@@ -125,8 +124,7 @@ public:
     void flag(bool value) noexcept { mark(value); }
     template <class T>
     void number(const std::optional<T>& value) noexcept {
-        mark(value.has_value());
-        if (value) raw(*value);
+        if (mark(value.has_value())) raw(*value);
     }
     template <class T>
     void number(T value) noexcept {
@@ -135,8 +133,7 @@ public:
     }
     template <class E>
     void choice(const std::optional<E>& value, E) noexcept {
-        mark(value.has_value());
-        if (value) raw(static_cast<std::uint8_t>(*value));
+        if (mark(value.has_value())) raw(static_cast<std::uint8_t>(*value));
     }
     template <class E>
     void choice(E value, E) noexcept {
@@ -144,17 +141,15 @@ public:
         raw(static_cast<std::uint8_t>(value));
     }
     void features(model::FeatureSet value) noexcept {
-        mark(!value.empty());
-        if (value.empty()) return;
+        if (!mark(!value.empty())) return;
         std::uint32_t bits = 0;
         for (std::size_t i = 0; i < model::all_features.size(); ++i)
             bits |= value.contains(model::all_features[i]) ? 1U << i : 0U;
         raw(bits);
     }
-    template <class T>
-    void list(const std::vector<T>& items) noexcept {
-        mark(!items.empty());
-        if (items.empty()) return;
+    template <class Items>
+    void list(const Items& items) noexcept {
+        if (!mark(!items.empty())) return;
         auto* const count_at = at_;
         at_ += sizeof(std::uint16_t);
         std::uint16_t count = 0;
@@ -181,7 +176,12 @@ private:
         mask_ = 0;
         bit_ = 0;
     }
-    void mark(bool present) noexcept { mask_ |= std::uint64_t{present} << bit_++; }
+    // Branches, as the field itself does: an absent one then costs nothing more.
+    bool mark(bool present) noexcept {
+        if (present) mask_ |= std::uint64_t{1} << bit_;
+        ++bit_;
+        return present;
+    }
     template <class T>
     void raw(T value) noexcept {
         static_assert(std::is_trivially_copyable_v<T>);
@@ -261,8 +261,8 @@ public:
         for (std::size_t i = 0; i < model::all_features.size(); ++i)
             if ((bits & (1U << i)) != 0) value.add(model::all_features[i]);
     }
-    template <class T>
-    void list(std::vector<T>& items) {
+    template <class Items>
+    void list(Items& items) {
         std::uint16_t count = 0;
         if (present()) raw(count);
         // An item takes two bytes at least, so that no number of items asks for more memory than the bytes explain.
