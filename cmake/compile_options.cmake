@@ -43,13 +43,15 @@ endif()
 
 # Counts of an earlier run (tools/train) tell the compiler what is hot. They are matched function by function: one that
 # has changed since is compiled without. Counts of another version of the compiler may be unreadable.
+# Functions of one file are named by its base name: its path differs between checkouts.
 set(WEIR_COUNTS ${PROJECT_SOURCE_DIR}/cmake/weir.profdata)
 if(WEIR_TRAIN)
   string(APPEND CMAKE_CXX_FLAGS_RELEASE " -fprofile-generate")
 elseif(WEIR_PROFILE AND EXISTS ${WEIR_COUNTS} AND WEIR_CLANG_MAJOR EQUAL 19)
-  string(APPEND CMAKE_CXX_FLAGS_RELEASE
-    " -fprofile-use=${WEIR_COUNTS} -Wno-profile-instr-out-of-date -Wno-profile-instr-unprofiled -Wno-backend-plugin")
+  add_compile_options(
+    "$<$<CONFIG:Release>:-fprofile-use=${WEIR_COUNTS};-Wno-profile-instr-out-of-date;-Wno-profile-instr-unprofiled;-Wno-backend-plugin>")
 endif()
+add_compile_options("$<$<CONFIG:Release>:SHELL:-mllvm -static-func-full-module-prefix=false>")
 
 find_program(WEIR_CCACHE ccache)
 if(WEIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -65,7 +65,7 @@ private:
     io::Task<base::Result<http::Exchange>> connect(AttemptResult& failure);
     io::Task<const http::ResponseHead*> exchange_heads(http::Exchange& exchange, AttemptResult& failure);
     io::Task<AttemptResult> relay(http::Exchange& exchange, const http::ResponseHead& head);
-    [[nodiscard]] AttemptResult finished(http::Exchange& exchange, AttemptResult result);
+    [[nodiscard, gnu::noinline]] AttemptResult finished(http::Exchange& exchange, AttemptResult result);
     io::Task<AttemptResult> relay_stream(http::Exchange& exchange, const http::ResponseHead& head);
     io::Task<AttemptResult> pump(http::Exchange& exchange, StreamRelay& relay);
     [[nodiscard]] base::Result<RelayVerdict> feed(http::Exchange& exchange, StreamRelay& relay);
@@ -94,8 +94,8 @@ private:
     void note_answer(const Answer& answer);
     void note_usage(const StreamRelay& relay);
     void begin_response(int status, bool stream);
-    [[nodiscard]] AttemptResult failure_of(const base::Error& error, const Limit& limit, std::string_view doing,
-                                           std::uint64_t bytes_received) const;
+    [[nodiscard, gnu::noinline]] AttemptResult failure_of(const base::Error& error, const Limit& limit,
+                                                          std::string_view doing, std::uint64_t bytes_received) const;
     [[nodiscard]] AttemptResult gone();
     [[nodiscard]] RelayPolicy relay_policy() const;
     // `server_timing` outlives the fields.

@@ -54,11 +54,12 @@ private:
     // Attempts until one answers, the budget is used up, or no replica is left to try.
     io::Task<void> dispatch();
     struct Try;
-    // nullptr = there is to be no other.
-    [[nodiscard]] std::unique_ptr<Try> next_try();
+    // Not inlined, and so for Attempt's: what dispatch() has inlined is part of its frame, which waits with the
+    // request. nullptr = there is to be no other.
+    [[nodiscard, gnu::noinline]] std::unique_ptr<Try> next_try();
     io::Task<void> refuse_unanswered(AttemptResult last);
     [[nodiscard]] std::unique_ptr<Try> prepare(const routing::Choice& choice);
-    [[nodiscard]] Attempt& begin_attempt(Try& attempted);
+    [[nodiscard, gnu::noinline]] Attempt& begin_attempt(Try& attempted);
     void note_choice(const AliasMember& member, const routing::Choice& choice);
     io::Task<void> refuse(BoxedRefusal refusal, model::Outcome outcome = model::Outcome::refused);
 

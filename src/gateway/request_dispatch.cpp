@@ -55,7 +55,8 @@ PromptShape shape_of(const model::RequestRecord& record, const Inspected& inspec
             .usual = !prompt.reshaped && prompt.count == 1 && prompt.token_ids == 0 && !media};
 }
 
-void learn_prompt(const model::RequestRecord& record, const PromptShape& prompt, routing::PromptOverhead& prompts) {
+[[gnu::noinline]] void learn_prompt(const model::RequestRecord& record, const PromptShape& prompt,
+                                    routing::PromptOverhead& prompts) {
     if (!record.prompt_tokens || !prompt.usual) return;
     prompts.note(prompt.kind, {.tokens = *record.prompt_tokens, .bytes = prompt.bytes});
 }
