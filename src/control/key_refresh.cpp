@@ -71,8 +71,10 @@ Status KeyRefresh::look() {
     const auto newest = feed_->version();
     if (!newest) return std::unexpected{newest.error()};
     if (*newest == version_) return {};
-    // A lower number is an older copy of the store: what was read since then never happened.
-    return *newest > version_ ? read_changes() : read_all();
+    if (*newest > version_) return read_changes();
+    // An older copy of the store, or another one: what was read before never happened, even if this reading fails.
+    all_read_ = false;
+    return read_all();
 }
 
 Status KeyRefresh::read_all() {

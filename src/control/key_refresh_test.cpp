@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace weir::control {
@@ -28,6 +29,8 @@ struct FakeStore {
     std::map<std::string, Key> keys;  // by name; the secret is "sk-" + name
     std::int64_t newest = 0;
     bool readable = true;
+    bool replaced = false;  // said once, by version 0
+    int failing_reads = 0;
     int opened = 0;
     std::vector<std::int64_t> reads;  // from which version
 
@@ -41,10 +44,14 @@ public:
     explicit FakeFeed(FakeStore& store) : store_{store} {}
     base::Result<std::int64_t> version() override {
         if (!store_.readable) return base::fail(base::ErrorCode::unavailable, "the store is away");
-        return store_.newest;
+        return std::exchange(store_.replaced, false) ? 0 : store_.newest;
     }
     base::Result<std::int64_t> read(std::int64_t after, const std::function<void(const model::KeyRow&)>& row) override {
         if (!store_.readable) return base::fail(base::ErrorCode::unavailable, "the store is away");
+        if (store_.failing_reads > 0) {
+            --store_.failing_reads;
+            return base::fail(base::ErrorCode::unavailable, "the store is locked");
+        }
         store_.reads.push_back(after);
         for (const auto& [name, key] : store_.keys)
             if (key.change > after && !(after == 0 && key.revoked))
@@ -111,6 +118,27 @@ TEST_F(KeyRefreshTest, LoadsBothKindsOfKeysAtTheStart) {
 TEST_F(KeyRefreshTest, AStoreThatCannotBeReadAtTheStartIsAnError) {
     store_.readable = false;
     EXPECT_FALSE(refresh_.load(file_keys("file"), knows({"acme"})));
+}
+
+TEST_F(KeyRefreshTest, AnotherStoreIsReadFromItsBeginningEvenIfItCannotBeReadAtOnce) {
+    for (const int changes : {1, 2, 3}) {  // fewer than the store before, as many, more
+        for (const int failing_reads : {0, 1}) {
+            store_ = {.replaced = true};
+            store_.put("old");
+            store_.put("older");
+            if (table_ == nullptr) start();
+            refresh_.refresh();
+            refresh_.refresh();
+            ASSERT_TRUE(valid("old"));
+            store_ = {.replaced = true, .failing_reads = failing_reads};
+            for (int change = 0; change < changes; ++change)
+                store_.put("new");
+            for (int look = 0; look < 3; ++look)
+                refresh_.refresh();
+            EXPECT_TRUE(valid("new")) << changes << ' ' << failing_reads;
+            EXPECT_FALSE(valid("old")) << changes << ' ' << failing_reads;
+        }
+    }
 }
 
 TEST_F(KeyRefreshTest, PublishesWhatChangedAndReadsOnlyThat) {

@@ -126,6 +126,7 @@ Checked check_request_line(std::string_view line, RequestHead& head) noexcept {
     head.target = line.substr(0, count_target_chars(line));
     if (head.target.empty()) return malformed("the request line has no target");
     line.remove_prefix(head.target.size());
+    if (line.empty()) return malformed("the request line has no version");
     if (!line.starts_with(' ')) return malformed("the request target holds a character that must be escaped");
     line.remove_prefix(1);
     if (auto checked = check_version(line); !checked) return checked;

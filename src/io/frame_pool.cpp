@@ -14,12 +14,12 @@ constexpr bool recycle = false;
 constexpr bool recycle = true;
 #endif
 
-// Blocks are multiples of the granule less the word that the allocator keeps of each, so that a frame which waits
-// wastes nothing.
+// Fine classes, so that a frame which waits wastes little. A block is a multiple of the granule less a word, which is
+// what libc's allocator hands out whole; mimalloc rounds up to classes of its own.
 constexpr std::size_t granule_bytes = 16;
 constexpr std::size_t allocator_bytes = 8;
 constexpr std::size_t class_count = 256;
-constexpr std::size_t kept_bytes_per_class = 64 * 1024;
+constexpr std::size_t kept_bytes_per_class = 64 * 1024;  // a worker that has used every class keeps 16 MiB
 
 struct FreeFrame {
     FreeFrame* next;

@@ -1,6 +1,7 @@
 // The calls that every turn of a loop makes, without libc's around them: those are points at which a thread may be
 // cancelled, and pay for it with two atomic exchanges each time. No thread of ours is ever cancelled.
-// Results and errno are those of the libc functions. Sanitizer builds use these, so that they see what is written.
+// Results and errno are those of the libc functions. AddressSanitizer and ThreadSanitizer look into the libc functions,
+// so those builds call them.
 #pragma once
 
 #include <sys/epoll.h>

@@ -60,13 +60,16 @@ struct SqliteKeyFeed::State {
     Statement select_version;
 
     Status open() {
+        if (file) file->closing();
         select_version.reset();
         database.reset();
+        StoreFile next{path};
         auto opened = open_sqlite(path, options);
         if (!opened) return std::unexpected{std::move(opened).error()};
         auto select = prepare(opened->get(), store::select_version);
         if (!select) return std::unexpected{std::move(select).error().within(fmt::format("store {}", path))};
-        file.emplace(path);
+        next.opened();
+        file = std::move(next);
         database = *std::move(opened);
         select_version = *std::move(select);
         return {};

@@ -33,13 +33,16 @@ struct SqliteStore::State {
 };
 
 Status SqliteStore::State::open() {
+    if (file) file->closing();
     insert.reset();
     database.reset();
+    StoreFile next{path};
     auto opened = open_sqlite(path, options);
     if (!opened) return std::unexpected{std::move(opened).error()};
     auto prepared = RecordInsert::prepare(opened->get());
     if (!prepared) return std::unexpected{std::move(prepared).error().within(fmt::format("store {}", path))};
-    file.emplace(path);
+    next.opened();
+    file = std::move(next);
     database = *std::move(opened);
     insert = *std::move(prepared);
     return {};

@@ -13,8 +13,12 @@ std::string log_of(const std::string& path) { return path + "-wal"; }
 
 }  // namespace
 
-StoreFile::StoreFile(std::string path)
-    : path_{std::move(path)}, file_{identity_of(path_)}, log_{identity_of(log_of(path_))} {}
+StoreFile::StoreFile(std::string path) : path_{std::move(path)}, file_{identity_of(path_)} {}
+
+void StoreFile::opened() noexcept {
+    if (!file_) file_ = identity_of(path_);
+    log_ = identity_of(log_of(path_));
+}
 
 base::Result<StoreFile::Place> StoreFile::look() const {
     const auto file = identity_of(path_);

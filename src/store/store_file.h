@@ -13,13 +13,17 @@ namespace weir::store {
 
 class StoreFile {
 public:
-    // `path` as it was just opened by open_sqlite(): its log is there.
+    // Before open_sqlite(path): another file that takes its place meanwhile is then seen as such.
     explicit StoreFile(std::string path);
+    // After it, when the file and its log are there; and before the connection is closed, for then their numbers may be
+    // given to other files.
+    void opened() noexcept;
+    void closing() noexcept { log_.reset(); }
 
     enum class Place : std::uint8_t { same, replaced };
 
-    // Errors: unavailable, when nothing is there, or when a file was put there beside the log of the one before: SQLite
-    // would read the pages of that log into it.
+    // Errors: unavailable, when nothing is there, or when a file was put there beside the open log of the one before:
+    // SQLite would read the pages of that log into it.
     [[nodiscard]] base::Result<Place> look() const;
 
 private:

@@ -17,8 +17,9 @@ protected:
     StoreFileTest() {
         std::string pattern = (std::filesystem::temp_directory_path() / "weir-store-file-XXXXXX").string();
         directory_ = ::mkdtemp(pattern.data());
-        database_ = *open_sqlite(path(), {});
         file_.emplace(path());
+        database_ = *open_sqlite(path(), {});
+        file_->opened();
         const auto copy = (directory_ / "copy.db").string();
         EXPECT_TRUE(open_sqlite(copy, {}));
     }
@@ -61,6 +62,33 @@ TEST_F(StoreFileTest, IsNoneWhileTheLogOfTheOneBeforeIsBesideIt) {
     EXPECT_NE(mixed.error().message().find("remove " + path() + "-wal"), std::string::npos) << mixed.error().message();
     remove("-wal");
     EXPECT_EQ(file_->look(), Place::replaced);
+}
+
+// The numbers of files that nobody has open are given to others.
+TEST_F(StoreFileTest, TheLogOfAClosedFileIsInNobodysWay) {
+    put_copy();
+    file_->closing();
+    EXPECT_EQ(file_->look(), Place::replaced);
+}
+
+TEST_F(StoreFileTest, AFileThatTakesThePlaceWhileItIsOpenedIsSeen) {
+    StoreFile file{path()};
+    for (const auto* suffix : {"", "-wal", "-shm"})
+        remove(suffix);
+    put_copy();
+    database_ = *open_sqlite(path(), {});
+    file.opened();
+    file.closing();
+    EXPECT_EQ(file.look(), Place::replaced);
+}
+
+TEST_F(StoreFileTest, AFileThatWasMadeByOpeningItIsTheSame) {
+    for (const auto* suffix : {"", "-wal", "-shm"})
+        remove(suffix);
+    StoreFile file{path()};
+    database_ = *open_sqlite(path(), {});
+    file.opened();
+    EXPECT_EQ(file.look(), Place::same);
 }
 
 }  // namespace

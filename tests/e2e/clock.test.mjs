@@ -10,7 +10,7 @@ import { Gateway, run, sha256 } from './harness/gateway.mjs';
 import { chunk, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
 import { eventually, sleep, stopAll } from './harness/wait.mjs';
 
-const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
+const library = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketimeMT.so.1`;
 const hour = 3600;
 const day = 24 * hour;
 const alive = 'sk-test-key-of-today';
