@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <optional>
 #include <utility>
 
 namespace weir::admin {
@@ -17,6 +18,17 @@ using namespace std::chrono_literals;
 namespace {
 
 bool changes(std::string_view method) noexcept { return method != "GET" && method != "HEAD"; }
+
+constexpr std::string_view id_segment = "{id}";
+
+// What the path has in the place of the route's "{id}": "" for a route without; nullopt = it is another path.
+std::optional<std::string_view> id_in(std::string_view path, const Route& route) noexcept {
+    if (!route.path.ends_with(id_segment)) return path == route.path ? std::optional{std::string_view{}} : std::nullopt;
+    const auto prefix = route.path.substr(0, route.path.size() - id_segment.size());
+    if (!path.starts_with(prefix)) return std::nullopt;
+    const auto id = path.substr(prefix.size());
+    return id.empty() || id.contains('/') ? std::nullopt : std::optional{id};
+}
 
 // One of the bodies that may be held; given back at destruction.
 class BodyPlace {
@@ -75,7 +87,7 @@ AdminEndpoint::AdminEndpoint(std::vector<Route> routes, AccessRules rules,
 std::variant<const Route*, ApiReply> AdminEndpoint::find_route(std::string_view method, std::string_view path) const {
     std::string allow;
     for (const auto& route : routes_) {
-        if (route.path != path) continue;
+        if (!id_in(path, route)) continue;
         if (route.method == method || (method == "HEAD" && route.method == "GET")) return &route;
         allow.append(allow.empty() ? "" : ", ").append(route.method == "GET" ? "GET, HEAD" : route.method);
     }
@@ -114,7 +126,7 @@ std::variant<AdminEndpoint::Admitted, ApiReply> AdminEndpoint::admit(const http:
     if (changes(head.method) && !http::media_type_is(fields.find("content-type").value_or(""), "application/json"))
         return reply_with(
             {.status = 415, .code = "unsupported_media_type", .message = "Send 'Content-Type: application/json'."});
-    return Admitted{.route = route, .principal = *std::move(principal)};
+    return Admitted{.route = route, .principal = *std::move(principal), .id = *id_in(head.path, *route)};
 }
 
 io::Task<ApiReply> AdminEndpoint::answer(http::RequestSource& source, http::ResponseSink& sink) {
@@ -125,8 +137,9 @@ io::Task<ApiReply> AdminEndpoint::answer(http::RequestSource& source, http::Resp
         if (has_body) sink.close_after();  // nobody reads it
         co_return std::move(*refused);
     }
-    auto& [route, principal] = std::get<Admitted>(admitted);
-    ApiRequest request{.principal = std::move(principal), .query = parse_query(head.query), .body = {}};
+    auto& [route, principal, id] = std::get<Admitted>(admitted);
+    ApiRequest request{
+        .principal = std::move(principal), .id = std::string{id}, .query = parse_query(head.query), .body = {}};
     if (!has_body) co_return co_await route->act(std::move(request));
     if (bodies_ >= max_bodies) {
         sink.close_after();

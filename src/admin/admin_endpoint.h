@@ -32,6 +32,7 @@ public:
     struct Admitted {
         const Route* route = nullptr;
         Principal principal;
+        std::string_view id{};  // of the path; lives as long as the head
     };
     [[nodiscard]] std::variant<Admitted, ApiReply> admit(const http::RequestHead& head) const;
 

@@ -17,7 +17,8 @@ std::vector<Route> routes() {
     return {{.method = "GET", .path = "/admin/v1/config", .needed = Role::viewer, .act = nothing},
             {.method = "POST", .path = "/admin/v1/explain", .needed = Role::viewer, .act = nothing},
             {.method = "GET", .path = "/admin/v1/thing", .needed = Role::viewer, .act = nothing},
-            {.method = "DELETE", .path = "/admin/v1/thing", .needed = Role::operator_, .act = nothing}};
+            {.method = "DELETE", .path = "/admin/v1/thing", .needed = Role::operator_, .act = nothing},
+            {.method = "GET", .path = "/admin/v1/things/{id}", .needed = Role::viewer, .act = nothing}};
 }
 
 AdminEndpoint endpoint() {
@@ -36,6 +37,8 @@ struct HeadCase {
     int status = 200;
     std::string_view code;
     std::string_view allow;
+    std::string_view route;  // "" = as the path
+    std::string_view id;
 };
 void PrintTo(const HeadCase& c, std::ostream* out) { *out << c.name; }
 
@@ -58,7 +61,9 @@ TEST_P(HeadTest, IsAdmittedOrRefusedAsDocumented) {
     const auto answer = admin.admit(head);
     if (given.status == 200) {
         ASSERT_TRUE(std::holds_alternative<AdminEndpoint::Admitted>(answer));
-        EXPECT_EQ(std::get<AdminEndpoint::Admitted>(answer).route->path, given.path);
+        const auto& admitted = std::get<AdminEndpoint::Admitted>(answer);
+        EXPECT_EQ(admitted.route->path, given.route.empty() ? given.path : given.route);
+        EXPECT_EQ(admitted.id, given.id);
         return;
     }
     ASSERT_TRUE(std::holds_alternative<ApiReply>(answer));
@@ -94,6 +99,13 @@ std::vector<HeadCase> head_cases() {
          .status = 401,
          .code = "invalid_admin_token"},
         {.name = "no_such_path", .path = "/admin/v1/config/", .status = 404, .code = "not_found"},
+        {.name = "an_id", .path = "/admin/v1/things/a-1", .route = "/admin/v1/things/{id}", .id = "a-1"},
+        {.name = "an_id_that_looks_like_the_route",
+         .path = "/admin/v1/things/{id}",
+         .route = "/admin/v1/things/{id}",
+         .id = "{id}"},
+        {.name = "no_id", .path = "/admin/v1/things/", .status = 404, .code = "not_found"},
+        {.name = "more_than_an_id", .path = "/admin/v1/things/a/b", .status = 404, .code = "not_found"},
         {.name = "the_root", .path = "/", .status = 404, .code = "not_found"},
         {.name = "the_wrong_method",
          .method = "POST",

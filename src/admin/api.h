@@ -17,6 +17,7 @@ namespace weir::admin {
 
 struct ApiRequest {
     Principal principal;
+    std::string id{};  // what stands for "{id}" in the route's path, as sent; never empty there, without '/'
     std::vector<std::pair<std::string, std::string>> query;  // decoded, as they were given
     std::string body;                                        // whole, at most the endpoint's limit
 };
@@ -42,7 +43,7 @@ struct ApiReply {
 
 struct Route {
     std::string_view method;  // "GET" (answers HEAD too), "POST"
-    std::string_view path;    // "/admin/v1/explain"
+    std::string_view path;    // "/admin/v1/explain"; its last segment may be "{id}"
     config::Role needed = config::Role::viewer;
     // On the endpoint's reactor; must not block it. The function outlives its tasks.
     std::function<io::Task<ApiReply>(ApiRequest)> act;

@@ -1,10 +1,12 @@
 #include "cli/admin_client.h"
 
 #include "base/units.h"
+#include "cli/exit_codes.h"
 #include "engine/json_document.h"
 #include "http/client.h"
 #include "io/block_on.h"
 #include "io/reactor.h"
+#include "model/reason.h"
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -114,6 +116,25 @@ Result<AdminReply> call_admin(const std::string& url, const AdminCall& call, con
     auto reply = io::block_on(**reactor, exchange(**reactor, origin, head, call.body));
     if (!reply) return std::unexpected{std::move(reply).error().within(url)};
     return reply;
+}
+
+std::string why_not_called(const base::Error& error) {
+    std::string text{error.message()};
+    if (error.code() != ErrorCode::invalid_argument)
+        text += "; is weir serve running there, and is this its server.admin_listen?";
+    return text;
+}
+
+int exit_code_of(const base::Error& error) {
+    return error.code() == ErrorCode::invalid_argument ? exit_usage : exit_environment;
+}
+
+std::string refused_call(const std::string& url, const AdminReply& reply) {
+    std::string_view why = "this is not Weir's admin API";
+    if (!reply.error_message.empty()) why = reply.error_message;
+    if (reply.error_code == name_of(model::Reason::invalid_api_key))
+        why = "this is where clients call; --admin is the address of server.admin_listen";
+    return fmt::format("{} answers {}: {}", url, reply.status, why);
 }
 
 std::string admin_token() {

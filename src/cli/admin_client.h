@@ -28,6 +28,14 @@ struct AdminReply {
 [[nodiscard]] base::Result<AdminReply> call_admin(const std::string& url, const AdminCall& call,
                                                   const std::string& token);
 
+// What a command says, and ends with, when the call itself failed; and what it says of an answer that it did not
+// expect.
+[[nodiscard]] std::string why_not_called(const base::Error& error);
+[[nodiscard]] int exit_code_of(const base::Error& error);
+[[nodiscard]] std::string refused_call(const std::string& url, const AdminReply& reply);
+
+inline constexpr const char* default_admin_url = "http://127.0.0.1:8081";
+
 // WEIR_ADMIN_TOKEN; "" when it is not set.
 [[nodiscard]] std::string admin_token();
 

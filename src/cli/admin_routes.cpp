@@ -60,6 +60,20 @@ io::Task<ApiReply> show_config(AdminSources sources) {
     co_return ApiReply{.body = std::move(json).take()};
 }
 
+io::Task<ApiReply> show_request(AdminSources sources, ApiRequest request) {
+    auto record = sources.record(request.id);
+    if (!record)
+        co_return admin::reply_with(
+            {.status = 503, .code = "store_unavailable", .message = std::string{record.error().message()}});
+    if (!*record)
+        co_return admin::reply_with({.status = 404,
+                                     .code = "not_found",
+                                     .message = "The store has no record of this request. It gets one a moment after "
+                                                "the request has ended; the id is what x-request-id says.",
+                                     .param = "id"});
+    co_return ApiReply{.body = **std::move(record)};
+}
+
 }  // namespace
 
 std::vector<admin::Route> admin_routes(AdminSources sources) {
@@ -72,6 +86,10 @@ std::vector<admin::Route> admin_routes(AdminSources sources) {
          .path = "/admin/v1/config",
          .needed = config::Role::viewer,
          .act = [sources](ApiRequest) { return show_config(sources); }},
+        {.method = "GET",
+         .path = "/admin/v1/requests/{id}",
+         .needed = config::Role::viewer,
+         .act = [sources](ApiRequest request) { return show_request(sources, std::move(request)); }},
     };
 }
 

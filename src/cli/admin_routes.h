@@ -1,11 +1,13 @@
-// The routes of the admin API that this version has: explain (POST) and config (GET). Each is handed to the endpoint
-// with what it shows; docs/admin-api.md describes them.
+// The routes of the admin API that this version has. Each is handed to the endpoint with what it shows;
+// docs/admin-api.md describes them.
 #pragma once
 
 #include "admin/api.h"
+#include "base/result.h"
 #include "gateway/worker.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +23,13 @@ struct ConfigStatus {
     std::string last_reload_problems{};
 };
 
-// Called on the control thread; must not block.
+// Called on the control thread; must not block, but for `record`, which may take some milliseconds.
 struct AdminSources {
     std::function<gateway::Tables()> tables;
     std::function<bool()> draining;
     std::function<ConfigStatus()> config_status;
+    // The record of a request as JSON; nullopt = the store has none. Errors: unavailable.
+    std::function<base::Result<std::optional<std::string>>(const std::string& request_id)> record;
 };
 
 [[nodiscard]] std::vector<admin::Route> admin_routes(AdminSources sources);

@@ -116,14 +116,6 @@ std::string too_large(model::Endpoint endpoint, std::size_t body_bytes) {
     return gateway::to_json(explanation);
 }
 
-std::string refused_call(const std::string& url, const AdminReply& reply) {
-    std::string_view why = "this is not Weir's admin API";
-    if (!reply.error_message.empty()) why = reply.error_message;
-    if (reply.error_code == name_of(model::Reason::invalid_api_key))
-        why = "this is where clients call; --admin is the address of server.admin_listen";
-    return fmt::format("{} answers {}: {}", url, reply.status, why);
-}
-
 int explain_live(const ExplainOptions& options, model::Endpoint endpoint, std::FILE* in, std::FILE* out,
                  std::FILE* err) {
     const auto body = read_request(options.request_path, in, longest_body);
@@ -132,11 +124,7 @@ int explain_live(const ExplainOptions& options, model::Endpoint endpoint, std::F
     if (!options.key.empty()) target += "&key=" + base::percent_encoded(options.key);
     const auto reply =
         call_admin(*options.admin_url, {.method = "POST", .target = target, .body = *body}, admin_token());
-    if (!reply) {
-        const bool usage = reply.error().code() == ErrorCode::invalid_argument;
-        const auto advice = usage ? "" : "; is weir serve running there, and is this its server.admin_listen?";
-        return complain(err, usage ? exit_usage : exit_environment, reply.error().message() + advice);
-    }
+    if (!reply) return complain(err, exit_code_of(reply.error()), why_not_called(reply.error()));
     if (reply->status == 200) return show(reply->body, options.json, out, err);
     if (reply->status == 413) return show(too_large(endpoint, body->size()), options.json, out, err);
     const bool usage = reply->error_code == "invalid_request";

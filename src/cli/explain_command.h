@@ -10,8 +10,6 @@
 
 namespace weir::cli {
 
-inline constexpr const char* default_admin_url = "http://127.0.0.1:8081";
-
 struct ExplainOptions {
     std::string config_path{};
     std::optional<std::string> admin_url{};  // ask the gateway there; then config_path is ""

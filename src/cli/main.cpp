@@ -3,6 +3,7 @@
 #include "cli/exit_codes.h"
 #include "cli/explain_command.h"
 #include "cli/key_options.h"
+#include "cli/request_command.h"
 #include "cli/serve_command.h"
 #include "cli/version_command.h"
 
@@ -35,6 +36,22 @@ CLI::App* add_explain(CLI::App& app, weir::cli::ExplainOptions& options) {
     return command;
 }
 
+CLI::App* add_request(CLI::App& app, weir::cli::RequestOptions& options) {
+    auto* request = app.add_subcommand("request", "What became of a request.");
+    request->require_subcommand(1);
+    auto* show =
+        request->add_subcommand("show",
+                                "Show one request in full: its record with the decision and every attempt.\n"
+                                "Exit codes: 0 shown, 1 there is no record of it, 2 usage, 3 no gateway answers.");
+    show->add_option("ID", options.id, "What x-request-id said")->required();
+    show->add_option("--admin", options.admin_url, "The running gateway; WEIR_ADMIN_TOKEN is sent when set")
+        ->capture_default_str();
+    show->add_option_function<std::string>(
+            "--format", [&options](const std::string& format) { options.json = format == "json"; }, "table or json")
+        ->check(CLI::IsMember({"table", "json"}));
+    return show;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -64,6 +81,9 @@ int main(int argc, char** argv) {
     weir::cli::ExplainOptions explain;
     auto* explain_command = add_explain(app, explain);
 
+    weir::cli::RequestOptions request;
+    auto* request_show = add_request(app, request);
+
     auto* version_command = app.add_subcommand("version", "Print version, build, compiler and library versions.");
 
     try {
@@ -75,6 +95,7 @@ int main(int argc, char** argv) {
     if (*explain_command) return weir::cli::run_explain(explain, stdin, stdout, stderr);
     if (*serve_command) return weir::cli::run_serve(serve);
     if (*key_command) return weir::cli::run_key(key, {.now = weir::base::wall_now()});
+    if (*request_show) return weir::cli::show_request(request, stdout, stderr);
     if (*version_command) {
         weir::cli::print_version(stdout);
         return 0;

@@ -13,6 +13,7 @@
 #include "gateway/worker.h"
 #include "ledger/ledger.h"
 #include "store/sqlite_key_feed.h"
+#include "store/sqlite_record_reader.h"
 #include "store/sqlite_store.h"
 
 #include <fmt/format.h>
@@ -82,6 +83,7 @@ private:
     base::WallTime last_reload_at_{};
     std::string last_reload_problems_;  // "" = it was successful
     std::unique_ptr<ledger::Ledger> ledger_;
+    std::unique_ptr<store::SqliteRecordReader> records_;  // the control thread's
     std::unique_ptr<control::KeyRefresh> keys_;
     std::unique_ptr<gateway::WorkerGroup> workers_;
     std::unique_ptr<control::Ticker> key_ticker_;
@@ -131,6 +133,9 @@ Status Daemon::open_ledger(const config::Config& config) {
     auto ledger = ledger::Ledger::start(std::move(options));
     if (!ledger) return std::unexpected{std::move(ledger).error()};
     ledger_ = *std::move(ledger);
+    auto records = store::SqliteRecordReader::open(config.store.sqlite_path());
+    if (!records) return std::unexpected{std::move(records).error()};
+    records_ = *std::move(records);
     return {};
 }
 
@@ -215,7 +220,8 @@ ControlHooks Daemon::control_hooks() {
         .on_bug = [](const std::string& text) { say(fmt::format("BUG: the control loop failed: {}", text)); },
         .admin_routes = admin_routes({.tables = [this] { return tables(); },
                                       .draining = [this] { return draining_.load(); },
-                                      .config_status = [this] { return config_status(); }})};
+                                      .config_status = [this] { return config_status(); },
+                                      .record = [this](const std::string& id) { return records_->find(id); }})};
 }
 
 void Daemon::note_keys(const auth::KeyRegistry::Table& keys) {

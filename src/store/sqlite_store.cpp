@@ -2,6 +2,7 @@
 
 #include "store/record_insert.h"
 #include "store/sqlite_handle.h"
+#include "store/sqlite_record_reader.h"
 #include "store/store_file.h"
 
 #include <fmt/format.h>
@@ -93,15 +94,7 @@ Result<bool> SqliteStore::contains(std::string_view request_id) {
 
 Result<std::optional<std::string>> SqliteStore::find_json(std::string_view request_id) {
     if (auto there = state_->check_file(); !there) return std::unexpected{std::move(there).error()};
-    auto* database = state_->database.get();
-    auto statement = prepare(database, "SELECT record FROM request_records WHERE request_id = ?");
-    if (!statement) return std::unexpected{std::move(statement).error()};
-    auto* row = statement->get();
-    sqlite3_bind_text(row, 1, request_id.data(), static_cast<int>(request_id.size()), SQLITE_TRANSIENT);
-    const int step = sqlite3_step(row);
-    if (step == SQLITE_DONE) return std::optional<std::string>{};
-    if (step != SQLITE_ROW) return sqlite_error(database, "find");
-    return std::optional{std::string{text_of(row, 0)}};
+    return select_record(state_->database.get(), request_id);
 }
 
 }  // namespace weir::store
