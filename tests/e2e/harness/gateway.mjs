@@ -131,7 +131,8 @@ export class Gateway {
   memory() {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
     const kilobytes = (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)[1]);
-    return { resident: kilobytes('VmRSS') * 1024, peak: kilobytes('VmHWM') * 1024 };
+    // `anonymous` = the heap and the stacks: pages of files, such as the spool's, are the kernel's to take back.
+    return { resident: kilobytes('VmRSS') * 1024, anonymous: kilobytes('RssAnon') * 1024, peak: kilobytes('VmHWM') * 1024 };
   }
 
   // --- records ------------------------------------------------------------------------------------------------
