@@ -189,9 +189,12 @@ io::Task<void> Request::generate(Generate operation) {
 }
 
 io::Task<void> Request::generate_when_read(io::Task<ReadBody> reading) {
-    auto read = co_await std::move(reading);
-    static_cast<void>(io::Task<ReadBody>{std::move(reading)});  // its frames end here, not with the stream
-    auto rest = generate_from(std::move(read));
+    std::optional<ReadBody> read;
+    {
+        auto body = std::move(reading);  // its frames end with this block, not with the stream
+        read = co_await std::move(body);
+    }
+    auto rest = generate_from(*std::move(read));
     co_await std::move(rest);
 }
 

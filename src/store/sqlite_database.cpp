@@ -75,6 +75,17 @@ Status make_private_file(const std::string& path, bool create) {
     return descriptor >= 0 || errno == EEXIST ? Status{} : cannot_open(errno);
 }
 
+// Nothing is written to the file before this.
+Status must_be_ours(sqlite3* database) {
+    const auto version = schema_version(database);
+    if (!version) return std::unexpected{version.error()};
+    if (*version > 0) return {};
+    return base::fail(
+        ErrorCode::unavailable,
+        "the file in its place is none of weir's (yet); put the store back, or restart weir to begin a new "
+        "one");
+}
+
 // SQLite's own statistics of its memory take a lock at each of its allocations.
 void leave_statistics_out() noexcept {
     static const int done = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);  // too late once something else has begun
@@ -92,6 +103,8 @@ Result<Database> open_migrated(const std::string& path, const SqliteOptions& opt
     if (opened != SQLITE_OK) return sqlite_error(raw, "cannot be opened");
     sqlite3_busy_timeout(raw, static_cast<int>(options.busy_timeout.count()));
     // A page holds a dozen records, not three, and two system calls each write one. Files that exist keep their size.
+    if (!options.fill)
+        if (auto ours = must_be_ours(raw); !ours) return std::unexpected{std::move(ours).error()};
     // What is freed is not overwritten with zeros: a record that was deleted is no secret, and each insert would pay.
     std::string setup =
         "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;";

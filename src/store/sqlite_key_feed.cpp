@@ -11,7 +11,6 @@
 
 namespace weir::store {
 
-using base::ErrorCode;
 using base::Result;
 using base::Status;
 
@@ -59,11 +58,13 @@ struct SqliteKeyFeed::State {
     Database database;  // before its statements, which must be gone first
     Statement select_version;
 
-    Status open() {
+    // `fill` as in SqliteOptions.
+    Status open(bool fill) {
         if (file) file->closing();
         select_version.reset();
         database.reset();
         StoreFile next{path};
+        options.fill = fill;
         auto opened = open_sqlite(path, options);
         if (!opened) return std::unexpected{std::move(opened).error()};
         auto select = prepare(opened->get(), store::select_version);
@@ -100,7 +101,7 @@ SqliteKeyFeed::~SqliteKeyFeed() = default;
 
 Result<std::unique_ptr<SqliteKeyFeed>> SqliteKeyFeed::open(const std::string& path, SqliteOptions options) {
     auto state = std::make_unique<State>(path, options);
-    if (auto opened = state->open(); !opened) return std::unexpected{std::move(opened).error()};
+    if (auto opened = state->open(true); !opened) return std::unexpected{std::move(opened).error()};
     return std::unique_ptr<SqliteKeyFeed>{new SqliteKeyFeed{std::move(state)}};
 }
 
@@ -108,7 +109,7 @@ Result<std::int64_t> SqliteKeyFeed::version() {
     const auto place = state_->file->look();
     if (!place) return std::unexpected{place.error()};
     if (*place == StoreFile::Place::replaced || !state_->database) {
-        if (auto opened = state_->open(); !opened) return std::unexpected{std::move(opened).error()};
+        if (auto opened = state_->open(false); !opened) return std::unexpected{std::move(opened).error()};
         return 0;
     }
     auto newest = state_->version();

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -302,6 +303,9 @@ TEST_F(SqliteKeyStoreTest, AReplacedFileIsReadFromItsBeginning) {
     for (const auto* suffix : {"", "-wal", "-shm"})
         std::filesystem::remove(path() + suffix);
     EXPECT_FALSE(reader->version()) << "it is gone";
+    std::ofstream{path()};
+    EXPECT_FALSE(reader->version()) << "a copy that has only begun";
+    EXPECT_EQ(std::filesystem::file_size(path()), 0U);
     std::filesystem::rename(copy, path());
     EXPECT_EQ(reader->version(), 0) << "begin again";
     EXPECT_EQ(reader->version(), 1) << "its own number, which happens to be the same";

@@ -22,15 +22,15 @@ Result<std::optional<std::string>> select_record(sqlite3* database, std::string_
 
 Result<std::unique_ptr<SqliteRecordReader>> SqliteRecordReader::open(const std::string& path) {
     std::unique_ptr<SqliteRecordReader> reader{new SqliteRecordReader{path}};
-    if (auto connected = reader->connect(); !connected) return std::unexpected{std::move(connected).error()};
+    if (auto connected = reader->connect(true); !connected) return std::unexpected{std::move(connected).error()};
     return reader;
 }
 
-Status SqliteRecordReader::connect() {
+Status SqliteRecordReader::connect(bool fill) {
     file_.closing();
     database_.reset();
     StoreFile next{path_};
-    auto opened = open_sqlite(path_, {.create = false});
+    auto opened = open_sqlite(path_, {.create = false, .fill = fill});
     if (!opened) return std::unexpected{std::move(opened).error()};
     next.opened();
     file_ = std::move(next);
@@ -42,7 +42,7 @@ Result<std::optional<std::string>> SqliteRecordReader::find(std::string_view req
     const auto place = file_.look();
     if (!place) return std::unexpected{place.error()};
     if (*place == StoreFile::Place::replaced || !database_)
-        if (auto connected = connect(); !connected) return std::unexpected{std::move(connected).error()};
+        if (auto connected = connect(false); !connected) return std::unexpected{std::move(connected).error()};
     auto found = select_record(database_.get(), request_id);
     if (!found) return std::unexpected{std::move(found).error().within(fmt::format("store {}", path_))};
     return found;

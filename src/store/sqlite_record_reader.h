@@ -25,7 +25,7 @@ public:
 
 private:
     explicit SqliteRecordReader(std::string path) : path_{std::move(path)}, file_{path_} {}
-    [[nodiscard]] base::Status connect();
+    [[nodiscard]] base::Status connect(bool fill);  // as in SqliteOptions
 
     std::string path_;
     StoreFile file_;

@@ -29,15 +29,16 @@ struct SqliteStore::State {
     std::optional<StoreFile> file;
     std::uint64_t skipped = 0;
 
-    Status open();
+    Status open(bool fill);  // as in SqliteOptions
     Status check_file();
 };
 
-Status SqliteStore::State::open() {
+Status SqliteStore::State::open(bool fill) {
     if (file) file->closing();
     insert.reset();
     database.reset();
     StoreFile next{path};
+    options.fill = fill;
     auto opened = open_sqlite(path, options);
     if (!opened) return std::unexpected{std::move(opened).error()};
     auto prepared = RecordInsert::prepare(opened->get());
@@ -50,12 +51,13 @@ Status SqliteStore::State::open() {
 }
 
 // SQLite writes to the file that it has opened even when that has no name any more, and nobody would find the records.
-// A file that is gone is waited for, not made anew: a fresh one would be in the way of the one that is to come back.
+// A file that is gone is waited for, not made anew: a fresh one would be in the way of the one that is to come back. So
+// is one that came without tables of ours.
 Status SqliteStore::State::check_file() {
     const auto place = file->look();
     if (!place) return std::unexpected{place.error()};
     if (database && *place == StoreFile::Place::same) return {};
-    return open();
+    return open(false);
 }
 
 SqliteStore::SqliteStore(std::unique_ptr<State> state) : state_{std::move(state)} {}
@@ -64,7 +66,7 @@ std::uint64_t SqliteStore::skipped() const noexcept { return state_->skipped; }
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const SqliteOptions& options) {
     auto state = std::make_unique<State>(path, options);
-    if (auto opened = state->open(); !opened) return std::unexpected{std::move(opened).error()};
+    if (auto opened = state->open(true); !opened) return std::unexpected{std::move(opened).error()};
     return std::unique_ptr<SqliteStore>{new SqliteStore{std::move(state)}};
 }
 

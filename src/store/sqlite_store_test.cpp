@@ -144,15 +144,22 @@ TEST_F(SqliteStoreTest, AFileThatIsGoneIsWaitedFor) {
     EXPECT_EQ(rows(), 2);
 }
 
-TEST_F(SqliteStoreTest, AFileThatWasReplacedIsOpenedAnew) {
+TEST_F(SqliteStoreTest, AFileThatWasReplacedIsOpenedAnewOnceItIsOurs) {
     const auto store = open();
     ASSERT_TRUE(insert(*store, std::array{record_of("a")}));
+    const auto restored = directory_ / "restored.db";
+    ASSERT_TRUE(SqliteStore::open(restored.string(), {}));
     for (const auto* suffix : {"", "-wal", "-shm"})
         std::filesystem::remove(path() + suffix);
     std::ofstream{path()} << "not a database, and long enough to be seen as none: " << std::string(200, 'x');
     EXPECT_FALSE(insert(*store, std::array{record_of("b")}));
     std::filesystem::remove(path());
-    std::ofstream{path()};  // an empty one, of an older schema than ours
+    std::ofstream{path()};  // a copy that has only begun
+    const auto refused = insert(*store, std::array{record_of("b")});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("none of weir's"), std::string::npos) << refused.error().message();
+    EXPECT_EQ(std::filesystem::file_size(path()), 0U) << "nothing is written to it";
+    std::filesystem::rename(restored, path());
     EXPECT_TRUE(insert(*store, std::array{record_of("b")}));
     EXPECT_EQ(rows(), 1);
 }

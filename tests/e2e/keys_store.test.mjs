@@ -1,6 +1,6 @@
 // Keys in the store over the life of a gateway: restart, reload, many keys, a store that is replaced or gone.
 import assert from 'node:assert/strict';
-import { renameSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { oneAlias, secrets } from './harness/config.mjs';
 import { Gateway, run, sha256 } from './harness/gateway.mjs';
@@ -142,6 +142,22 @@ test('a file put in the store\'s place counts, once the old one\'s log is not be
   assert.deepEqual([await statusOf(gateway, kept), await statusOf(gateway, lost)], [200, 200], 'last known good');
   for (const suffix of ['-wal', '-shm']) rmSync(gateway.storeFile + suffix);
   await turns(gateway, lost, 401);
+  assert.equal(await statusOf(gateway, kept), 200);
+  await weirKey(gateway, 'revoke', 'kept');
+  await turns(gateway, kept, 401);
+}));
+
+test('an empty file in the store\'s place ends no key, and a copy into it is not disturbed', () => withGateway(oneAlias(nobody), async (gateway) => {
+  const kept = await create(gateway, 'kept');
+  await turns(gateway, kept, 200);
+  const copy = `${gateway.storeFile}.copy`;
+  await sql(gateway.storeFile, `VACUUM INTO '${copy}'`);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(gateway.storeFile + suffix, { force: true });
+  writeFileSync(gateway.storeFile, '');
+  await sleep(1000);
+  assert.equal(await statusOf(gateway, kept), 200);
+  writeFileSync(gateway.storeFile, readFileSync(copy));
+  await eventually('the recovery', () => gateway.stderr.includes('the store can be read again; 1 stored keys'));
   assert.equal(await statusOf(gateway, kept), 200);
   await weirKey(gateway, 'revoke', 'kept');
   await turns(gateway, kept, 401);

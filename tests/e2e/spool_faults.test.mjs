@@ -2,7 +2,7 @@
 // every request has its row, once.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { checkRefusal } from './harness/contract.mjs';
 import { chat, oneAlias } from './harness/config.mjs';
@@ -122,12 +122,19 @@ test('a database that is away for a minute is waited for, and nobody feels it', 
   assert.equal((await gateway.metrics()).sum('weir_events_dropped_total'), 0);
 }));
 
-test('a database that was replaced takes what comes from then on', async () => withGateway({}, async (gateway) => {
+test('a database that was replaced takes what comes from then on, an empty file is waited for', async () => withGateway({}, async (gateway) => {
   await checkStored(gateway, await ask(gateway, 5));
+  const restored = `${gateway.storeFile}.restored`;
+  assert.equal((await run('sqlite3', [gateway.storeFile, `VACUUM INTO '${restored}'`])).code, 0);
+  assert.equal((await run('sqlite3', [restored, 'DELETE FROM request_records'])).code, 0);
   for (const suffix of ['', '-wal', '-shm']) rmSync(gateway.storeFile + suffix, { force: true });
   const ids = await ask(gateway, 5);
   await eventually('the failure to be told', () => /the file is gone/.test(gateway.stderr));
-  writeFileSync(gateway.storeFile, '');
+  writeFileSync(gateway.storeFile, '');   // a copy that has only begun
+  ids.push(...await ask(gateway, 5));
+  await sleep(1000);
+  assert.equal(statSync(gateway.storeFile).size, 0, 'nothing is written to it');
+  renameSync(restored, gateway.storeFile);
   await checkStored(gateway, ids);
 }));
 
