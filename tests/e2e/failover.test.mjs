@@ -132,6 +132,8 @@ test('a busy replica is passed over: in-flight requests count from their dispatc
       const connection = await gateway.open(chat({ stream: true }));
       connections.push(connection);
       await Promise.race([connection.readResponse(), eventually('a held request', () => held.length > before_, { timeout: 1500 })]);
+      // A client has its whole answer a moment before its request has ended, and until then it counts.
+      await eventually('whoever was answered to be gone', async () => (await gateway.metrics()).sum('weir_inflight_requests') === held.length);
     }
     assert.equal(held.length, 1, 'the first one found it free, nobody after it');
   } finally {
