@@ -1,8 +1,10 @@
 // The wall clock steps while the gateway serves: an hour back, a day forward. The gateway's process alone sees it
-// (libfaketime); its monotonic clock goes on, as on a real machine. Durations, timers and streams do not notice, each
+// (harness/clock_step.cpp); its monotonic clock goes on, as on a real machine. Durations, timers and streams do not notice, each
 // request has its row once, and what is meant by the wall clock (the record's time, a key's last day) follows it.
 import assert from 'node:assert/strict';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { chat, oneAlias, secrets, tenant } from './harness/config.mjs';
@@ -10,7 +12,8 @@ import { Gateway, run, sha256 } from './harness/gateway.mjs';
 import { chunk, jsonAnswer, lastChunk, streamHead, Upstream } from './harness/upstream.mjs';
 import { eventually, sleep, stopAll } from './harness/wait.mjs';
 
-const library = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketimeMT.so.1`;
+const directory = mkdtempSync(path.join(tmpdir(), 'weir-clock-'));
+const library = path.join(directory, 'clock_step.so');
 const hour = 3600;
 const day = 24 * hour;
 const alive = 'sk-test-key-of-today';
@@ -21,10 +24,14 @@ const ending = Buffer.concat([chunk('data: {"model":"harbor-mid","choices":[{"in
 
 let upstream;
 before(async () => {
-  assert.ok(existsSync(library), `${library} is missing: tools/install-deps test`);
+  const source = new URL('harness/clock_step.cpp', import.meta.url).pathname;
+  execFileSync('clang++-19', ['-std=c++20', '-O1', '-shared', '-fPIC', '-o', library, source], { stdio: 'inherit' });
   upstream = await Upstream.start();
 });
-after(() => stopAll(upstream));
+after(async () => {
+  rmSync(directory, { recursive: true });
+  await stopAll(upstream);
+});
 
 const today = () => new Date().toISOString().slice(0, 10);
 const configuration = () => oneAlias(upstream.url, {
@@ -36,12 +43,15 @@ const configuration = () => oneAlias(upstream.url, {
 async function withClock(use) {
   const gateway = new Gateway(configuration());
   const file = path.join(gateway.directory, 'clock');
+  writeFileSync(file, Buffer.alloc(8));
   const step = (seconds) => {
-    writeFileSync(`${file}.next`, `${seconds < 0 ? '' : '+'}${seconds}\n`);
-    renameSync(`${file}.next`, file);
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(seconds));
+    const descriptor = openSync(file, 'r+');
+    writeSync(descriptor, bytes);
+    closeSync(descriptor);
   };
-  step(0);
-  const env = { LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1', NO_FAKE_STAT: '1', ASAN_OPTIONS: `${process.env.ASAN_OPTIONS ?? ''}:verify_asan_link_order=0` };
+  const env = { LD_PRELOAD: library, WEIR_CLOCK_STEP: file, ASAN_OPTIONS: `${process.env.ASAN_OPTIONS ?? ''}:verify_asan_link_order=0` };
   try {
     gateway.launch(env);
     await gateway.untilReady(15000);
